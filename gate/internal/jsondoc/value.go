@@ -1,0 +1,174 @@
+package jsondoc
+
+import (
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/handoff-gate/handoff-gate/gate/internal/lines"
+	"github.com/handoff-gate/handoff-gate/gate/report"
+)
+
+// Value is one value of a document, with its place.
+type Value struct {
+	Kind     Kind // Object, Array, String, Number, True, False or Null
+	Off, End int  // bytes of the whole value in the document
+	Text     string
+	Members  []Member // of an Object, in the order of the document
+	Items    []*Value // of an Array
+}
+
+// Member is one member of an object.
+type Member struct {
+	Key            string
+	KeyOff, KeyEnd int
+	Value          *Value
+}
+
+// Document is a parsed document.
+type Document struct {
+	Root  *Value
+	lines *lines.Index
+}
+
+// Parse reads a whole document into a tree. The error is an *Error.
+func Parse(src []byte, o Options) (*Document, error) {
+	var root *Value
+	var stack []*Value
+	var key Member
+	var keys []Member
+	err := Scan(src, o, func(t Token) error {
+		switch t.Kind {
+		case Key:
+			key = Member{Key: t.Text(src), KeyOff: t.Off, KeyEnd: t.End}
+			return nil
+		case ObjectEnd, ArrayEnd:
+			stack[len(stack)-1].End = t.End
+			stack = stack[:len(stack)-1]
+			if n := len(keys); n > 0 {
+				key, keys = keys[n-1], keys[:n-1]
+			}
+			return nil
+		case Object, Array, String, Number, True, False, Null:
+		}
+		v := &Value{Kind: t.Kind, Off: t.Off, End: t.End}
+		if t.Kind == String || t.Kind == Number {
+			v.Text = t.Text(src)
+		}
+		if n := len(stack); n == 0 {
+			root = v
+		} else if top := stack[n-1]; top.Kind == Object {
+			key.Value = v
+			top.Members = append(top.Members, key)
+		} else {
+			top.Items = append(top.Items, v)
+		}
+		if t.Kind == Object || t.Kind == Array {
+			stack = append(stack, v)
+			keys = append(keys, key)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Document{Root: root, lines: lines.New(src)}, nil
+}
+
+// Line gives the line of a byte offset.
+func (d *Document) Line(off int) int { return d.lines.Line(off) }
+
+// At gives the place of a value as a span of its first line alone: an object is
+// marked at its opening brace.
+func (d *Document) At(v *Value) report.Span {
+	end := v.End
+	if v.Kind == Object || v.Kind == Array {
+		end = v.Off + 1
+	}
+	return d.lines.Span(v.Off, end)
+}
+
+// AtKey gives the place of a member's key.
+func (d *Document) AtKey(m Member) report.Span { return d.lines.Span(m.KeyOff, m.KeyEnd) }
+
+// Get finds the member with exactly that key; nil when v is no object or has
+// none. Of equal keys the last counts.
+func (v *Value) Get(key string) *Value {
+	if m, ok := v.Member(key); ok {
+		return m.Value
+	}
+	return nil
+}
+
+// Member is Get with the key's own place.
+func (v *Value) Member(key string) (Member, bool) {
+	if v == nil || v.Kind != Object {
+		return Member{}, false
+	}
+	for _, m := range slices.Backward(v.Members) {
+		if m.Key == key {
+			return m, true
+		}
+	}
+	return Member{}, false
+}
+
+// Is tells whether v is there and of that kind. For booleans use Bool.
+func (v *Value) Is(k Kind) bool { return v != nil && v.Kind == k }
+
+// Bool gives the value of true or false.
+func (v *Value) Bool() (value, ok bool) {
+	if v == nil || v.Kind != True && v.Kind != False {
+		return false, false
+	}
+	return v.Kind == True, true
+}
+
+// Float gives the nearest binary64 of a number; too large reads as infinite.
+func (v *Value) Float() (float64, bool) {
+	if v == nil || v.Kind != Number {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(v.Text, 64)
+	if err != nil && !math.IsInf(f, 0) {
+		return 0, false
+	}
+	return f, true
+}
+
+// Equal compares two values as JSON values: numbers as binary64, strings
+// decoded. With ordered, the members of objects must stand in the same order.
+func Equal(a, b *Value, ordered bool) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	if a.Kind != b.Kind {
+		return false
+	}
+	switch a.Kind {
+	case String:
+		return a.Text == b.Text
+	case Number:
+		x, _ := a.Float()
+		y, _ := b.Float()
+		return x == y
+	case Array:
+		return slices.EqualFunc(a.Items, b.Items, func(x, y *Value) bool { return Equal(x, y, ordered) })
+	case Object:
+		if len(a.Members) != len(b.Members) {
+			return false
+		}
+		for i, m := range a.Members {
+			if ordered {
+				if n := b.Members[i]; n.Key != m.Key || !Equal(m.Value, n.Value, true) {
+					return false
+				}
+			} else if !Equal(m.Value, b.Get(m.Key), false) {
+				return false
+			}
+		}
+		return true
+	case ObjectEnd, ArrayEnd, Key, True, False, Null:
+	}
+	return true
+}

@@ -1,0 +1,47 @@
+// Package safetext prepares text from outside for a message: paths, table
+// cells, reasons, program output, commit values (aahp-verify.md 2).
+package safetext
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Limit is how many characters of one piece of outside text a message holds.
+const Limit = 160
+
+// Clean drops control and format characters (Unicode Cc, Cf), shows bytes that
+// are not UTF-8 as U+FFFD and cuts at Limit characters.
+func Clean(s string) string { return Cut(s, Limit) }
+
+// Cut is Clean with a limit of its own, in characters.
+func Cut(s string, limit int) string {
+	var b strings.Builder
+	n := 0
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		i += size
+		if unicode.In(r, unicode.Cc, unicode.Cf) {
+			continue
+		}
+		if n == limit {
+			b.WriteString("…")
+			break
+		}
+		b.WriteRune(r)
+		n++
+	}
+	return b.String()
+}
+
+// ShellQuote quotes s as one word for a POSIX shell, plain words as they are.
+func ShellQuote(s string) string {
+	plain := s != "" && strings.IndexFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._/-+@%,:=", r))
+	}) < 0 && s[0] != '-'
+	if plain {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

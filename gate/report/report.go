@@ -1,0 +1,227 @@
+// Package report holds what the gate decided: findings in layers in projects,
+// their order and the verdict (interface.md, "Report"). It imports nothing of
+// this project; how a report looks is the business of gate/render.
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Severity of a finding. An error blocks, a warning does not, a notice informs.
+type Severity string
+
+// The severities, strongest first.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+	Notice  Severity = "notice"
+)
+
+// Rank orders severities: 0 for an error, 1 for a warning, 2 for a notice.
+func (s Severity) Rank() int {
+	switch s {
+	case Error:
+		return 0
+	case Warning:
+		return 1
+	case Notice:
+		return 2
+	}
+	return 3
+}
+
+// Verdict of a project or a report.
+type Verdict string
+
+// The verdicts. Fail exactly when a finding of severity Error exists.
+const (
+	Pass Verdict = "pass"
+	Fail Verdict = "fail"
+)
+
+// Status of a layer.
+type Status string
+
+// The statuses: ok, has warnings, has an error, did not apply.
+const (
+	OK     Status = "ok"
+	Warn   Status = "warn"
+	Failed Status = "fail"
+	Skip   Status = "skip"
+)
+
+// Span is a place in a file: 1-based lines and columns (code points). The zero
+// Span means that no line is known; a zero EndLine means the same line.
+type Span struct {
+	Line      int `json:"line,omitempty"`
+	EndLine   int `json:"end_line,omitempty"`
+	Column    int `json:"column,omitempty"`
+	EndColumn int `json:"end_column,omitempty"`
+}
+
+// Finding is one thing the gate found in the repository under test.
+type Finding struct {
+	Rule     string   `json:"rule"`
+	Severity Severity `json:"severity"`
+	Path     string   `json:"path"` // from the repository's top level, any bytes until Finish
+	Span
+	Message string `json:"message"`
+	Remedy  string `json:"remedy,omitempty"`
+}
+
+// Layer is the result of one layer of one project.
+type Layer struct {
+	ID       string    `json:"id"`
+	Title    string    `json:"title"`
+	Status   Status    `json:"status"`
+	Summary  string    `json:"summary"`
+	Findings []Finding `json:"findings"`
+}
+
+// Skipped makes a layer that did not apply; why must not be empty.
+func Skipped(id, title, why string) Layer {
+	return Layer{ID: id, Title: title, Status: Skip, Summary: why, Findings: []Finding{}}
+}
+
+// Done makes a layer from what was found. Its status follows from the findings.
+func Done(id, title, summary string, findings []Finding) Layer {
+	l := Layer{ID: id, Title: title, Summary: summary, Findings: findings}
+	l.Settle()
+	return l
+}
+
+// Settle orders the findings and derives the status from them. A layer that is
+// Skip stays so.
+func (l *Layer) Settle() {
+	if l.Findings == nil {
+		l.Findings = []Finding{}
+	}
+	Sort(l.Findings)
+	if l.Status == Skip && len(l.Findings) == 0 {
+		return
+	}
+	l.Status = OK
+	for _, f := range l.Findings {
+		switch f.Severity {
+		case Error:
+			l.Status = Failed
+			return
+		case Warning:
+			l.Status = Warn
+		case Notice:
+		}
+	}
+}
+
+// Project is the result for one handoff set, session, install record or packet.
+type Project struct {
+	Path    string  `json:"path"`
+	Format  string  `json:"format"`
+	Level   string  `json:"level"`
+	Verdict Verdict `json:"verdict"`
+	Layers  []Layer `json:"layers"`
+}
+
+// Layer finds a layer by id; nil when the project has none.
+func (p *Project) Layer(id string) *Layer {
+	for i := range p.Layers {
+		if p.Layers[i].ID == id {
+			return &p.Layers[i]
+		}
+	}
+	return nil
+}
+
+// Tool names the program that made a report.
+type Tool struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// Report is one run of the gate. No time, duration or machine name stands in
+// it: the same input gives the same bytes.
+type Report struct {
+	SchemaVersion string    `json:"schema_version"`
+	Tool          Tool      `json:"tool"`
+	Verdict       Verdict   `json:"verdict"`
+	Base          string    `json:"base"`
+	Head          string    `json:"head"`
+	Projects      []Project `json:"projects"`
+}
+
+// Finish brings a report into its final form: findings ordered, statuses and
+// verdicts derived, paths valid UTF-8 (each bad byte as %XX).
+func (r *Report) Finish() {
+	r.SchemaVersion = "1"
+	r.Verdict = Pass
+	if r.Projects == nil {
+		r.Projects = []Project{}
+	}
+	for i := range r.Projects {
+		p := &r.Projects[i]
+		p.Path = ValidPath(p.Path)
+		p.Verdict = Pass
+		for j := range p.Layers {
+			l := &p.Layers[j]
+			l.Settle()
+			for k := range l.Findings {
+				l.Findings[k].Path = ValidPath(l.Findings[k].Path)
+			}
+			if l.Status == Failed {
+				p.Verdict = Fail
+			}
+		}
+		if p.Verdict == Fail {
+			r.Verdict = Fail
+		}
+	}
+}
+
+// Counts are the numbers of findings by severity.
+type Counts struct{ Errors, Warnings, Notices int }
+
+// Count counts the findings of the whole report.
+func (r *Report) Count() Counts {
+	var c Counts
+	for _, p := range r.Projects {
+		for _, l := range p.Layers {
+			c = c.add(l.Findings)
+		}
+	}
+	return c
+}
+
+// Count counts the findings of one layer.
+func (l *Layer) Count() Counts { return Counts{}.add(l.Findings) }
+
+func (c Counts) add(findings []Finding) Counts {
+	for _, f := range findings {
+		switch f.Severity {
+		case Error:
+			c.Errors++
+		case Warning:
+			c.Warnings++
+		case Notice:
+			c.Notices++
+		}
+	}
+	return c
+}
+
+// Sort orders findings by path (bytes), line (absent is 0), rule and message,
+// and by the rest of the place after that, so that the order is total.
+func Sort(findings []Finding) {
+	slices.SortStableFunc(findings, func(a, b Finding) int {
+		return cmp.Or(
+			strings.Compare(a.Path, b.Path),
+			cmp.Compare(a.Line, b.Line),
+			strings.Compare(a.Rule, b.Rule),
+			strings.Compare(a.Message, b.Message),
+			cmp.Compare(a.Column, b.Column),
+			cmp.Compare(a.EndLine, b.EndLine),
+			cmp.Compare(a.EndColumn, b.EndColumn),
+		)
+	})
+}

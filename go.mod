@@ -1,0 +1,16 @@
+module github.com/handoff-gate/handoff-gate
+
+go 1.26
+
+require (
+	github.com/getkin/kin-openapi v0.153.0 // indirect
+	github.com/google/go-github/v66 v66.0.0 // indirect
+	github.com/rogpeppe/go-internal v1.14.1 // indirect
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3 // indirect
+	github.com/sethvargo/go-githubactions v1.4.0 // indirect
+	go.yaml.in/yaml/v3 v3.0.4 // indirect
+	golang.org/x/sync v0.18.0 // indirect
+	golang.org/x/sys v0.38.0 // indirect
+	golang.org/x/term v0.37.0 // indirect
+	golang.org/x/text v0.31.0 // indirect
+)
