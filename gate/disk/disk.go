@@ -1,0 +1,272 @@
+// Package disk is the working tree as a gate.Tree. Nothing below its root is
+// ever reached through a symbolic link, and a name is found only under exactly
+// the byte string its folder lists (aahp-verify.md 2).
+package disk
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/handoff-gate/handoff-gate/gate"
+)
+
+// Tree is the working tree below one folder. It is safe for several goroutines.
+type Tree struct {
+	root *os.Root
+
+	mu      sync.Mutex
+	folders map[string][]gate.Entry // what each folder listed when first asked
+}
+
+// Open opens the working tree whose top level is dir.
+func Open(dir string) (*Tree, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Tree{root: root, folders: map[string][]gate.Entry{}}, nil
+}
+
+// Close lets the top level go.
+func (t *Tree) Close() error { return t.root.Close() }
+
+// Name is how messages call it.
+func (t *Tree) Name() string { return "working tree" }
+
+// Stat tells what stands at p.
+func (t *Tree) Stat(p string) (gate.Entry, error) {
+	if p == "." {
+		return gate.Entry{Path: ".", Kind: gate.Folder, Size: -1}, nil
+	}
+	dir := path.Dir(p)
+	if path.Join(dir, path.Base(p)) != p || !fs.ValidPath(p) {
+		return gate.Entry{}, fs.ErrNotExist
+	}
+	children, err := t.List(dir)
+	if err != nil {
+		return gate.Entry{}, err
+	}
+	i, ok := slices.BinarySearchFunc(children, p, func(e gate.Entry, p string) int { return cmp.Compare(e.Path, p) })
+	if !ok {
+		return gate.Entry{}, fs.ErrNotExist
+	}
+	return children[i], nil
+}
+
+// List gives the children of a folder that is reached through real folders.
+func (t *Tree) List(dir string) ([]gate.Entry, error) {
+	if dir != "." {
+		e, err := t.Stat(dir)
+		if err != nil {
+			return nil, err
+		}
+		if e.Kind != gate.Folder {
+			return nil, fs.ErrNotExist
+		}
+	}
+	t.mu.Lock()
+	children, ok := t.folders[dir]
+	t.mu.Unlock()
+	if ok {
+		return children, nil
+	}
+	children, err := t.read(dir)
+	if err != nil {
+		return nil, err
+	}
+	t.mu.Lock()
+	t.folders[dir] = children
+	t.mu.Unlock()
+	return children, nil
+}
+
+func (t *Tree) read(dir string) ([]gate.Entry, error) {
+	f, err := t.root.OpenFile(dir, os.O_RDONLY|noFollow, 0)
+	if err != nil {
+		return nil, reason(err)
+	}
+	defer f.Close()
+	infos, err := f.ReadDir(-1)
+	if err != nil {
+		return nil, reason(err)
+	}
+	children := make([]gate.Entry, 0, len(infos))
+	for _, d := range infos {
+		e := gate.Entry{Path: gate.Join(dir, d.Name()), Kind: kind(d.Type()), Size: -1}
+		if e.Kind == gate.Regular {
+			info, err := d.Info()
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, reason(err)
+			}
+			e.Kind, e.Size, e.Mode = kind(info.Mode()), info.Size(), gitMode(info.Mode())
+		}
+		children = append(children, e)
+	}
+	slices.SortFunc(children, func(a, b gate.Entry) int { return cmp.Compare(a.Path, b.Path) })
+	return children, nil
+}
+
+func gitMode(m fs.FileMode) uint32 {
+	if m&0o100 != 0 {
+		return 0o100755
+	}
+	return 0o100644
+}
+
+func kind(m fs.FileMode) gate.Kind {
+	switch {
+	case m.IsRegular():
+		return gate.Regular
+	case m.IsDir():
+		return gate.Folder
+	case m&fs.ModeSymlink != 0:
+		return gate.Symlink
+	}
+	return gate.Special
+}
+
+// Open opens a regular file without following links and without blocking, so
+// that a FIFO put in its place can neither hang the gate nor be read.
+func (t *Tree) Open(p string) (io.ReadCloser, gate.Entry, error) {
+	e, err := t.Stat(p)
+	if err != nil {
+		return nil, e, err
+	}
+	if e.Kind != gate.Regular {
+		return nil, e, gate.ErrNotRegular
+	}
+	f, err := t.root.OpenFile(p, os.O_RDONLY|noFollow, 0)
+	if err != nil {
+		return nil, e, reason(err)
+	}
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil, e, gate.ErrNotRegular
+	}
+	e.Size = info.Size()
+	return f, e, nil
+}
+
+// Folder opens files of one folder in turn, without looking the folder up for
+// each of them. It serves the scan of a whole work tree.
+type Folder struct {
+	tree *Tree
+	dir  string
+	root *os.Root
+}
+
+// Folder makes a reader for many files, best asked for in path order.
+func (t *Tree) Folder() *Folder { return &Folder{tree: t} }
+
+// Open opens the file at p when it is a regular one; nil and no error when it
+// is anything else or gone.
+func (f *Folder) Open(p string) (*os.File, error) {
+	dir, base := path.Split(p)
+	dir = strings.TrimSuffix(dir, "/")
+	if dir == "" {
+		dir = "."
+	}
+	if f.root == nil || dir != f.dir {
+		if err := f.enter(dir); err != nil || f.root == nil {
+			return nil, err
+		}
+	}
+	file, err := f.root.OpenFile(base, os.O_RDONLY|noFollow, 0)
+	if err != nil {
+		if passedOver(err) {
+			return nil, nil
+		}
+		return nil, reason(err)
+	}
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		file.Close()
+		return nil, nil
+	}
+	return file, nil
+}
+
+// enter opens a folder unless a component of its path is no real folder.
+func (f *Folder) enter(dir string) error {
+	f.Close()
+	root, err := f.tree.root.OpenRoot(".")
+	if err != nil {
+		return reason(err)
+	}
+	if dir != "." {
+		for name := range strings.SplitSeq(dir, "/") {
+			info, err := root.Lstat(name)
+			if err != nil || !info.IsDir() {
+				root.Close()
+				if err == nil || errors.Is(err, fs.ErrNotExist) {
+					return nil
+				}
+				return reason(err)
+			}
+			next, err := root.OpenRoot(name)
+			root.Close()
+			if err != nil {
+				return reason(err)
+			}
+			root = next
+		}
+	}
+	f.root, f.dir = root, dir
+	return nil
+}
+
+// Close lets the current folder go.
+func (f *Folder) Close() {
+	if f.root != nil {
+		f.root.Close()
+		f.root = nil
+	}
+}
+
+// reason keeps the cause of a path error without the path: it may be absolute,
+// and no machine's path stands in a report.
+func reason(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// Walk lists every regular file below dir, without following links. Folders
+// for which skip answers true are not entered.
+func (t *Tree) Walk(dir string, skip func(name string) bool) ([]string, error) {
+	var out []string
+	todo := []string{dir}
+	for len(todo) > 0 {
+		d := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		children, err := t.List(d)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range children {
+			switch c.Kind {
+			case gate.Folder:
+				if !skip(path.Base(c.Path)) {
+					todo = append(todo, c.Path)
+				}
+			case gate.Regular:
+				out = append(out, c.Path)
+			case gate.Symlink, gate.Gitlink, gate.Special, gate.Unmerged:
+			}
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}

@@ -1,0 +1,140 @@
+package git
+
+import (
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// hookVariables are the variables by which git tells a hook which repository
+// and index it works on. They are let through only where the gate runs as a
+// hook (aahp-verify.md 2.1); everywhere else an earlier step could point the
+// gate at another repository with them.
+var hookVariables = []string{
+	"GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+}
+
+// setting is one git configuration value forced through the environment.
+type setting struct{ key, value string }
+
+// mode says for which of the few purposes a command departs from the common
+// environment.
+type mode uint8
+
+const (
+	plumbing   mode = iota // section 2.1, unchanged
+	userConfig             // the user's own configuration counts (ignore files)
+	network                // the fetch of a base, or blobs on demand
+)
+
+// environment makes the whole environment of a git child: nothing inherited
+// that begins with GIT_, and every setting of aahp-verify.md 2.1.
+func (r *Repo) environment(m mode) []string {
+	env := make([]string, 0, len(r.inherited)+32)
+	env = append(env, r.inherited...)
+	env = append(env,
+		"GIT_OPTIONAL_LOCKS=0",
+		"GIT_TERMINAL_PROMPT=0",
+		"GIT_NO_REPLACE_OBJECTS=1",
+		"GIT_GRAFT_FILE=/dev/null",
+		"GIT_LITERAL_PATHSPECS=1",
+		"GIT_PAGER=cat",
+		"LC_ALL=C",
+		// A .git that git does not accept must not send it up to a repository
+		// further out, whose history is none of this project's.
+		"GIT_CEILING_DIRECTORIES="+filepath.Dir(r.top),
+	)
+	if m != userConfig {
+		env = append(env, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null")
+	}
+	if !has(r.inherited, "GIT_WORK_TREE") {
+		// The repository's own core.worktree could name another folder.
+		env = append(env, "GIT_WORK_TREE="+r.top)
+	}
+	settings := []setting{
+		{"safe.directory", r.top},
+		{"safe.bareRepository", "explicit"},
+		{"core.fsmonitor", "false"},
+		{"core.hooksPath", "/dev/null"},
+		{"core.attributesFile", "/dev/null"},
+		{"diff.external", ""},
+		{"submodule.recurse", "false"},
+	}
+	if m == network {
+		settings = append(settings,
+			setting{"protocol.ext.allow", "never"},
+			setting{"http.followRedirects", "false"},
+			setting{"gc.auto", "0"},
+			setting{"maintenance.auto", "false"},
+		)
+		settings = append(settings, r.credential()...)
+	} else {
+		env = append(env, "GIT_NO_LAZY_FETCH=1")
+		settings = append(settings, setting{"protocol.allow", "never"})
+	}
+	env = append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(len(settings)))
+	for i, s := range settings {
+		n := strconv.Itoa(i)
+		env = append(env, "GIT_CONFIG_KEY_"+n+"="+s.key, "GIT_CONFIG_VALUE_"+n+"="+s.value)
+	}
+	return env
+}
+
+func has(env []string, name string) bool {
+	for _, kv := range env {
+		if strings.HasPrefix(kv, name+"=") {
+			return true
+		}
+	}
+	return false
+}
+
+// inherit drops every GIT_* variable and LC_ALL, and where hooks are served
+// takes the hook variables back, made absolute against the start folder.
+func inherit(environ []string, startDir string, hooks bool) []string {
+	var out []string
+	for _, kv := range environ {
+		name, value, _ := strings.Cut(kv, "=")
+		switch {
+		case strings.HasPrefix(strings.ToUpper(name), "GIT_"):
+			if !hooks || value == "" {
+				continue
+			}
+			for _, h := range hookVariables {
+				if name != h {
+					continue
+				}
+				if name == "GIT_ALTERNATE_OBJECT_DIRECTORIES" {
+					parts := filepath.SplitList(value)
+					for i, p := range parts {
+						parts[i] = absolute(startDir, p)
+					}
+					value = strings.Join(parts, string(filepath.ListSeparator))
+				} else {
+					value = absolute(startDir, value)
+				}
+				out = append(out, name+"="+value)
+			}
+		case name == "LC_ALL":
+		default:
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+func absolute(dir, p string) string {
+	if filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(dir, p)
+}
+
+func lookup(env []string, name string) string {
+	for _, kv := range env {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}

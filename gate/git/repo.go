@@ -1,0 +1,400 @@
+// Package git reaches git over its plumbing commands alone, with a cleaned
+// environment, NUL-separated records and full object ids (aahp-verify.md 2.1).
+package git
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/handoff-gate/handoff-gate/gate"
+)
+
+// Options say which repository to open and how.
+type Options struct {
+	Dir        string   // absolute folder inside the work tree
+	StartDir   string   // the folder the gate was started in
+	Environ    []string // the gate's own environment
+	ServeHooks bool     // let git's hook variables through (verify below ci)
+	Server     string   // where a token may be sent: the server's URL
+	Token      string   // for fetches from Server; "" for none
+	OnDemand   bool     // a partial clone may fetch blobs it lacks
+	Debug      func(command string)
+}
+
+// Repo is an open repository. It is safe for use by several goroutines.
+type Repo struct {
+	top       string
+	program   string
+	inherited []string
+	server    string
+	token     string
+	debug     func(string)
+	batch     *batch
+	stop      context.CancelFunc
+
+	mu    sync.Mutex
+	trees map[string]map[string]gate.Entry // raw tree objects, by id
+}
+
+// ErrNoRepository says that no repository holds the folder, or that git
+// refuses the one that does. The error that wraps it says which.
+var ErrNoRepository = errors.New("not a git repository")
+
+// Open finds the repository that holds o.Dir and checks that git accepts it.
+func Open(ctx context.Context, o Options) (*Repo, error) {
+	program, err := findGit(o.Environ)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", ErrNoRepository, err)
+	}
+	inherited := inherit(o.Environ, o.StartDir, o.ServeHooks)
+	top := hookTop(inherited, o)
+	if top == "" {
+		inherited = inherit(o.Environ, o.StartDir, false)
+		if top, err = findTop(o.Dir); err != nil {
+			return nil, err
+		}
+	}
+	ctx, stop := context.WithCancel(ctx)
+	r := &Repo{
+		top: top, program: program, inherited: inherited, server: o.Server, token: o.Token, debug: o.Debug, stop: stop,
+		trees: map[string]map[string]gate.Entry{},
+	}
+	m := plumbing
+	if o.OnDemand {
+		m = network
+	}
+	r.batch = &batch{start: func() (*exec.Cmd, error) { return r.command(ctx, m, "cat-file", "--batch"), nil }}
+	// An answer of any kind means that git accepts the repository.
+	if _, rc, err := r.batch.request("HEAD^{commit}"); err == nil {
+		rc.Close()
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		r.Close()
+		return nil, fmt.Errorf("%w: %w", ErrNoRepository, err)
+	}
+	return r, nil
+}
+
+// hookTop gives the top level that git's hook variables name, or "" where they
+// name none that holds the project.
+func hookTop(inherited []string, o Options) string {
+	top := lookup(inherited, "GIT_WORK_TREE")
+	if top == "" {
+		if lookup(inherited, "GIT_DIR") == "" {
+			return ""
+		}
+		top = o.StartDir
+	}
+	top, err := filepath.EvalSymlinks(top)
+	if err != nil {
+		return ""
+	}
+	if rel, err := filepath.Rel(top, o.Dir); err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+		return ""
+	}
+	return top
+}
+
+// findTop walks up to the first folder that has an entry .git.
+func findTop(dir string) (string, error) {
+	for d := dir; ; d = filepath.Dir(d) {
+		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
+			return filepath.EvalSymlinks(d)
+		}
+		if d == filepath.Dir(d) {
+			return "", fmt.Errorf("%w: no folder above %s has a .git", ErrNoRepository, dir)
+		}
+	}
+}
+
+// findGit looks for git in the absolute folders of PATH, so that a program
+// named git in the checkout is never started.
+func findGit(environ []string) (string, error) {
+	for _, dir := range filepath.SplitList(lookup(environ, "PATH")) {
+		if !filepath.IsAbs(dir) {
+			continue
+		}
+		if p, err := exec.LookPath(filepath.Join(dir, "git")); err == nil {
+			return p, nil
+		}
+	}
+	return "", errors.New("there is no git in PATH")
+}
+
+// Close ends the long-lived child.
+func (r *Repo) Close() {
+	r.batch.close()
+	r.stop()
+}
+
+// Top is the repository's top level, absolute, links resolved.
+func (r *Repo) Top() string { return r.top }
+
+// IsFullID tells whether s is a full object id: 40 or 64 lower-case hex digits.
+func IsFullID(s string) bool {
+	return (len(s) == 40 || len(s) == 64) && isHex(s)
+}
+
+func isHex(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// EmptyTree is the id of the empty tree for ids of that length (40 or 64).
+func EmptyTree(idLength int) string {
+	if idLength == 64 {
+		return "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321"
+	}
+	return "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+}
+
+// Commit is a commit as its raw object says, so parents are right in a shallow
+// clone too.
+type Commit struct {
+	ID, Tree string
+	Parents  []string
+}
+
+// maxCommit bounds a commit object; what stands before its message is short.
+const maxCommit = 16 << 20
+
+// Commit reads the commit that name resolves to: a hex id or id prefix, "HEAD",
+// a full ref name, or "@{upstream}". fs.ErrNotExist when this clone lacks it or
+// it is no commit; an annotated tag is no commit.
+func (r *Repo) Commit(_ context.Context, name string) (Commit, error) {
+	o, rc, err := r.batch.request(name)
+	if err != nil {
+		return Commit{}, err
+	}
+	defer rc.Close()
+	if o.kind != "commit" || o.size > maxCommit {
+		return Commit{}, fs.ErrNotExist
+	}
+	data, err := io.ReadAll(rc)
+	if err != nil {
+		return Commit{}, err
+	}
+	c := Commit{ID: o.id}
+	for line := range bytes.Lines(data) {
+		line = bytes.TrimSuffix(line, []byte{'\n'})
+		if len(line) == 0 {
+			break
+		}
+		if v, ok := bytes.CutPrefix(line, []byte("tree ")); ok && c.Tree == "" {
+			c.Tree = string(v)
+		} else if v, ok := bytes.CutPrefix(line, []byte("parent ")); ok {
+			c.Parents = append(c.Parents, string(v))
+		}
+	}
+	if !IsFullID(c.Tree) {
+		return Commit{}, fmt.Errorf("commit %s has no tree", o.id)
+	}
+	return c, nil
+}
+
+// Peel follows a tag object to the commit it names. The id must be full.
+func (r *Repo) Peel(ctx context.Context, id string) (string, error) {
+	if !IsFullID(id) {
+		return "", fs.ErrNotExist
+	}
+	c, err := r.Commit(ctx, id+"^{commit}")
+	return c.ID, err
+}
+
+// Ref gives the commit a full ref name peels to; "" when there is none.
+func (r *Repo) Ref(ctx context.Context, name string) (string, error) {
+	if !strings.HasPrefix(name, "refs/") || strings.ContainsAny(name, " ~^:?*[\\\n\x00") || strings.Contains(name, "..") || strings.Contains(name, "@{") {
+		return "", nil
+	}
+	c, err := r.Commit(ctx, name+"^{commit}")
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	return c.ID, err
+}
+
+// IDLength is the length of the repository's object ids: 40 or 64.
+func (r *Repo) IDLength(ctx context.Context) (int, error) {
+	if c, err := r.Commit(ctx, "HEAD^{commit}"); err == nil {
+		return len(c.ID), nil
+	}
+	out, err := r.output(ctx, plumbing, "rev-parse", "--show-object-format")
+	if err != nil {
+		return 0, err
+	}
+	if strings.TrimSpace(string(out)) == "sha256" {
+		return 64, nil
+	}
+	return 40, nil
+}
+
+// Shallow tells whether the clone's history is cut.
+func (r *Repo) Shallow(ctx context.Context) (bool, error) {
+	out, err := r.output(ctx, plumbing, "rev-parse", "--is-shallow-repository")
+	return strings.TrimSpace(string(out)) == "true", err
+}
+
+// IsAncestor tells whether commit a is reachable from commit b.
+func (r *Repo) IsAncestor(ctx context.Context, a, b string) (bool, error) {
+	if !IsFullID(a) || !IsFullID(b) {
+		return false, fs.ErrNotExist
+	}
+	if a == b {
+		return true, nil
+	}
+	_, err := r.output(ctx, plumbing, "merge-base", "--is-ancestor", a, b)
+	var e *Error
+	if errors.As(err, &e) && e.Status == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// MergeBase gives a best common ancestor; "" when there is none.
+func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
+	if !IsFullID(a) || !IsFullID(b) {
+		return "", fs.ErrNotExist
+	}
+	out, err := r.output(ctx, plumbing, "merge-base", a, b)
+	var e *Error
+	if errors.As(err, &e) && e.Status == 1 {
+		return "", nil
+	}
+	return strings.TrimSpace(string(out)), err
+}
+
+// Distance counts the commits reachable from to and not from from.
+func (r *Repo) Distance(ctx context.Context, from, to string) (int, error) {
+	if !IsFullID(from) || !IsFullID(to) {
+		return 0, fs.ErrNotExist
+	}
+	out, err := r.output(ctx, plumbing, "rev-list", "--count", to, "^"+from, "--")
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	_, err = fmt.Sscan(string(out), &n)
+	return n, err
+}
+
+// Tag is a tag and the commit it peels to.
+type Tag struct{ Name, Commit string }
+
+// Tags lists the tags that peel to a commit.
+func (r *Repo) Tags(ctx context.Context) ([]Tag, error) {
+	out, err := r.output(ctx, plumbing, "for-each-ref", "--format=%(refname) %(objecttype) %(objectname) %(*objecttype) %(*objectname)", "refs/tags/")
+	if err != nil {
+		return nil, err
+	}
+	var tags []Tag
+	for line := range strings.Lines(string(out)) {
+		f := strings.Split(strings.TrimSuffix(line, "\n"), " ")
+		if len(f) != 5 {
+			continue
+		}
+		name := strings.TrimPrefix(f[0], "refs/tags/")
+		switch {
+		case f[1] == "commit":
+			tags = append(tags, Tag{name, f[2]})
+		case f[1] == "tag":
+			// A tag of a tag names a tag here, so git peels it whole.
+			c, err := r.Commit(ctx, f[2]+"^{commit}")
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			tags = append(tags, Tag{name, c.ID})
+		}
+	}
+	return tags, nil
+}
+
+// Branch is a local branch and its tip.
+type Branch struct{ Name, Commit string }
+
+// Branches lists the local branches, ordered by name.
+func (r *Repo) Branches(ctx context.Context) ([]Branch, error) {
+	out, err := r.output(ctx, plumbing, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/")
+	if err != nil {
+		return nil, err
+	}
+	var branches []Branch
+	for line := range strings.Lines(string(out)) {
+		id, name, ok := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		if ok {
+			branches = append(branches, Branch{strings.TrimPrefix(name, "refs/heads/"), id})
+		}
+	}
+	return branches, nil
+}
+
+// BranchesWith names the local branches whose tip holds path.
+func (r *Repo) BranchesWith(ctx context.Context, path string) ([]string, error) {
+	branches, err := r.Branches(ctx)
+	if err != nil || len(branches) == 0 {
+		return nil, err
+	}
+	if strings.ContainsAny(path, "\n\r") {
+		return r.branchesWithByTree(ctx, branches, path)
+	}
+	var in bytes.Buffer
+	for _, b := range branches {
+		fmt.Fprintf(&in, "%s:%s\n", b.Commit, path)
+	}
+	cmd := r.command(ctx, plumbing, "cat-file", "--batch-check=%(objecttype)")
+	var stderr boundedBuffer
+	cmd.Stdin, cmd.Stderr = &in, &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, &Error{Command: "cat-file", Message: stderr.message()}
+	}
+	var names []string
+	i := 0
+	for line := range strings.Lines(string(out)) {
+		if i == len(branches) {
+			break
+		}
+		if !strings.HasSuffix(line, " missing\n") {
+			names = append(names, branches[i].Name)
+		}
+		i++
+	}
+	if i != len(branches) {
+		return nil, &Error{Command: "cat-file", Message: "it did not answer for every branch"}
+	}
+	return names, nil
+}
+
+func (r *Repo) branchesWithByTree(ctx context.Context, branches []Branch, path string) ([]string, error) {
+	var names []string
+	for _, b := range branches {
+		c, err := r.Commit(ctx, b.Commit)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		switch _, err := r.Tree("branch", c.Tree).Stat(path); {
+		case err == nil:
+			names = append(names, b.Name)
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
+	}
+	return names, nil
+}

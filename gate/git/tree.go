@@ -1,0 +1,376 @@
+package git
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/handoff-gate/handoff-gate/gate"
+)
+
+// maxTree bounds one tree object: a folder of about a million names.
+const maxTree = 64 << 20
+
+// tree is the tree of a commit, read object by object as it is asked for.
+type tree struct {
+	repo *Repo
+	name string
+	root string
+}
+
+// Tree gives the tree with that id as a gate.Tree.
+func (r *Repo) Tree(name, id string) gate.Tree { return &tree{repo: r, name: name, root: id} }
+
+func (t *tree) Name() string { return t.name }
+
+func (t *tree) Stat(p string) (gate.Entry, error) {
+	e := gate.Entry{Path: ".", Kind: gate.Folder, Mode: 0o40000, Size: -1, ID: t.root}
+	if p == "." {
+		return e, nil
+	}
+	for rest := p; ; {
+		if e.Kind != gate.Folder {
+			return gate.Entry{}, fs.ErrNotExist
+		}
+		name, more, deeper := strings.Cut(rest, "/")
+		names, err := t.repo.rawTree(e.ID)
+		if err != nil {
+			return gate.Entry{}, err
+		}
+		child, ok := names[name]
+		if !ok {
+			return gate.Entry{}, fs.ErrNotExist
+		}
+		e = child
+		if !deeper {
+			e.Path = p
+			return e, nil
+		}
+		rest = more
+	}
+}
+
+func (t *tree) Open(p string) (io.ReadCloser, gate.Entry, error) {
+	e, err := t.Stat(p)
+	if err != nil {
+		return nil, e, err
+	}
+	return t.repo.openBlob(e)
+}
+
+func (t *tree) List(dir string) ([]gate.Entry, error) {
+	e, err := t.Stat(dir)
+	if err != nil {
+		return nil, err
+	}
+	if e.Kind != gate.Folder {
+		return nil, fs.ErrNotExist
+	}
+	names, err := t.repo.rawTree(e.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]gate.Entry, 0, len(names))
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		c := names[name]
+		c.Path = gate.Join(dir, name)
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// openBlob opens the blob of a regular entry; its size comes with it.
+func (r *Repo) openBlob(e gate.Entry) (io.ReadCloser, gate.Entry, error) {
+	if e.Kind != gate.Regular {
+		return nil, e, gate.ErrNotRegular
+	}
+	o, rc, err := r.batch.request(e.ID)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, e, &Error{Command: "cat-file", Message: "this clone lacks the object " + e.ID}
+	}
+	if err != nil {
+		return nil, e, err
+	}
+	if o.kind != "blob" {
+		rc.Close()
+		return nil, e, fmt.Errorf("object %s is a %s, not a blob", e.ID, o.kind)
+	}
+	e.Size = o.size
+	return rc, e, nil
+}
+
+// rawTree reads and keeps one tree object.
+func (r *Repo) rawTree(id string) (map[string]gate.Entry, error) {
+	r.mu.Lock()
+	names, ok := r.trees[id]
+	r.mu.Unlock()
+	if ok {
+		return names, nil
+	}
+	if id == EmptyTree(len(id)) {
+		return map[string]gate.Entry{}, nil
+	}
+	o, rc, err := r.batch.request(id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, &Error{Command: "cat-file", Message: "this clone lacks the tree " + id}
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer rc.Close()
+	if o.kind != "tree" || o.size > maxTree {
+		return nil, fmt.Errorf("object %s is not a tree that can be read", id)
+	}
+	data, err := io.ReadAll(rc)
+	if err != nil {
+		return nil, err
+	}
+	if names, err = parseTree(data, len(id)/2); err != nil {
+		return nil, fmt.Errorf("tree %s: %w", id, err)
+	}
+	r.mu.Lock()
+	r.trees[id] = names
+	r.mu.Unlock()
+	return names, nil
+}
+
+// parseTree reads a raw tree object: "mode name NUL id" each.
+func parseTree(data []byte, idBytes int) (map[string]gate.Entry, error) {
+	names := map[string]gate.Entry{}
+	for len(data) > 0 {
+		sp := bytes.IndexByte(data, ' ')
+		nul := bytes.IndexByte(data, 0)
+		if sp <= 0 || nul <= sp+1 || len(data) < nul+1+idBytes {
+			return nil, errors.New("it is malformed")
+		}
+		mode, err := strconv.ParseUint(string(data[:sp]), 8, 32)
+		if err != nil {
+			return nil, errors.New("it is malformed")
+		}
+		name := string(data[sp+1 : nul])
+		if _, twice := names[name]; twice {
+			return nil, errors.New("it has one name twice")
+		}
+		names[name] = entry(name, uint32(mode), hex.EncodeToString(data[nul+1:nul+1+idBytes]))
+		data = data[nul+1+idBytes:]
+	}
+	return names, nil
+}
+
+func entry(p string, mode uint32, id string) gate.Entry {
+	e := gate.Entry{Path: p, Mode: mode, Size: -1, ID: id}
+	switch mode & 0o170000 {
+	case 0o100000:
+		e.Kind = gate.Regular
+		// Old repositories hold modes such as 100664; git itself reads them as
+		// one of its two.
+		if mode&0o100 != 0 {
+			e.Mode = 0o100755
+		} else {
+			e.Mode = 0o100644
+		}
+	case 0o120000:
+		e.Kind = gate.Symlink
+	case 0o160000:
+		e.Kind = gate.Gitlink
+	case 0o40000:
+		e.Kind = gate.Folder
+	default:
+		e.Kind = gate.Special
+	}
+	return e
+}
+
+// Index is the index as a gate.Tree.
+type Index struct {
+	repo    *Repo
+	entries []gate.Entry // ordered by path
+}
+
+// Index reads the whole index once.
+func (r *Repo) Index(ctx context.Context) (*Index, error) {
+	out, err := r.output(ctx, plumbing, "ls-files", "-s", "-z")
+	if err != nil {
+		return nil, err
+	}
+	entries, err := parseStages(string(out))
+	if err != nil {
+		return nil, err
+	}
+	return &Index{repo: r, entries: entries}, nil
+}
+
+// parseStages reads the records "mode id stage TAB path" of `ls-files -s -z`.
+// The stages of an unmerged path become one entry.
+func parseStages(out string) ([]gate.Entry, error) {
+	bad := errors.New("git printed an index entry that cannot be read")
+	entries := make([]gate.Entry, 0, strings.Count(out, "\x00"))
+	for len(out) > 0 {
+		end := strings.IndexByte(out, 0)
+		if end < 0 {
+			return nil, bad
+		}
+		info, p, ok := strings.Cut(out[:end], "\t")
+		f := strings.Split(info, " ")
+		if !ok || len(f) != 3 || p == "" || !IsFullID(f[1]) {
+			return nil, bad
+		}
+		mode, err := strconv.ParseUint(f[0], 8, 32)
+		if err != nil {
+			return nil, bad
+		}
+		e := entry(p, uint32(mode), f[1])
+		if f[2] != "0" {
+			e.Kind = gate.Unmerged
+		}
+		if n := len(entries); n > 0 && entries[n-1].Path == p {
+			entries[n-1].Kind = gate.Unmerged
+		} else {
+			entries = append(entries, e)
+		}
+		out = out[end+1:]
+	}
+	if !slices.IsSortedFunc(entries, byPath) {
+		slices.SortFunc(entries, byPath)
+	}
+	return entries, nil
+}
+
+func byPath(a, b gate.Entry) int { return cmp.Compare(a.Path, b.Path) }
+
+// Name is how messages call it.
+func (x *Index) Name() string { return "index" }
+
+// Stat finds a file, or a folder that holds one.
+func (x *Index) Stat(p string) (gate.Entry, error) {
+	if p == "." {
+		return gate.Entry{Path: ".", Kind: gate.Folder, Mode: 0o40000, Size: -1}, nil
+	}
+	i, ok := slices.BinarySearchFunc(x.entries, gate.Entry{Path: p}, byPath)
+	if ok {
+		return x.entries[i], nil
+	}
+	if below := x.below(p); len(below) > 0 {
+		return gate.Entry{Path: p, Kind: gate.Folder, Mode: 0o40000, Size: -1}, nil
+	}
+	return gate.Entry{}, fs.ErrNotExist
+}
+
+// below gives the entries below a folder.
+func (x *Index) below(dir string) []gate.Entry {
+	if dir == "." {
+		return x.entries
+	}
+	from := sort.Search(len(x.entries), func(i int) bool { return x.entries[i].Path >= dir+"/" })
+	to := sort.Search(len(x.entries), func(i int) bool { return x.entries[i].Path >= dir+"0" })
+	return x.entries[from:to]
+}
+
+// Open reads the staged blob.
+func (x *Index) Open(p string) (io.ReadCloser, gate.Entry, error) {
+	e, err := x.Stat(p)
+	if err != nil {
+		return nil, e, err
+	}
+	return x.repo.openBlob(e)
+}
+
+// List gives the direct children of a folder.
+func (x *Index) List(dir string) ([]gate.Entry, error) {
+	below := x.below(dir)
+	if len(below) == 0 && dir != "." {
+		return nil, fs.ErrNotExist
+	}
+	var out []gate.Entry
+	for _, e := range below {
+		rel, _ := gate.Below(dir, e.Path)
+		name, _, deeper := strings.Cut(rel, "/")
+		if deeper {
+			p := gate.Join(dir, name)
+			if n := len(out); n == 0 || out[n-1].Path != p {
+				out = append(out, gate.Entry{Path: p, Kind: gate.Folder, Mode: 0o40000, Size: -1})
+			}
+			continue
+		}
+		out = append(out, e)
+	}
+	slices.SortFunc(out, byPath)
+	return slices.CompactFunc(out, func(a, b gate.Entry) bool { return a.Path == b.Path }), nil
+}
+
+// Below gives every entry below a folder, ordered by path. The slice is shared.
+func (x *Index) Below(dir string) []gate.Entry { return x.below(dir) }
+
+// TreeEntries lists every file of a tree below dir, recursively.
+func (r *Repo) TreeEntries(ctx context.Context, treeID, dir string) ([]gate.Entry, error) {
+	if !IsFullID(treeID) {
+		return nil, fs.ErrNotExist
+	}
+	args := []string{"ls-tree", "-r", "-z", "--full-tree", "--end-of-options", treeID}
+	if dir != "." {
+		args = append(args, "--", dir+"/")
+	}
+	out, err := r.output(ctx, plumbing, args...)
+	if err != nil {
+		return nil, err
+	}
+	return parseLsTree(string(out))
+}
+
+// parseLsTree reads the records "mode type id TAB path" of `ls-tree -r -z`.
+func parseLsTree(out string) ([]gate.Entry, error) {
+	bad := errors.New("git printed a tree entry that cannot be read")
+	entries := make([]gate.Entry, 0, strings.Count(out, "\x00"))
+	for len(out) > 0 {
+		end := strings.IndexByte(out, 0)
+		if end < 0 {
+			return nil, bad
+		}
+		info, p, ok := strings.Cut(out[:end], "\t")
+		if !ok || p == "" {
+			return nil, bad
+		}
+		f := strings.Split(info, " ")
+		if len(f) != 3 || !IsFullID(f[2]) {
+			return nil, bad
+		}
+		mode, err := strconv.ParseUint(f[0], 8, 32)
+		if err != nil {
+			return nil, bad
+		}
+		entries = append(entries, entry(p, uint32(mode), f[2]))
+		out = out[end+1:]
+	}
+	return entries, nil
+}
+
+// WorkTreeFiles lists, below dir, the tracked files and the untracked ones that
+// git does not ignore, the user's own ignore file counting (aahp-lint.md 8).
+func (r *Repo) WorkTreeFiles(ctx context.Context, dir string) ([]string, error) {
+	args := []string{"ls-files", "-z", "-co", "--exclude-standard"}
+	if dir != "." {
+		args = append(args, "--", dir)
+	}
+	out, err := r.output(ctx, userConfig, args...)
+	if err != nil {
+		return nil, err
+	}
+	paths := make([]string, 0, bytes.Count(out, []byte{0}))
+	for p := range strings.SplitSeq(string(out), "\x00") {
+		if p != "" && (len(paths) == 0 || paths[len(paths)-1] != path.Clean(p)) {
+			paths = append(paths, p)
+		}
+	}
+	return paths, nil
+}
