@@ -231,6 +231,12 @@ type Base struct {
 	Problem BaseProblem
 	Detail  string // what was given or seen, for the message; outside text
 	Shallow bool   // the clone is shallow, so the remedy is to fetch
+
+	// Message and Remedy replace the layer's own sentences for Problem where
+	// whoever resolved the base knows more: the event, and why a commit could
+	// not be fetched. Outside text in them is already cleaned; Remedy is without
+	// the last line "fix: …". Both are "" where nothing more is known.
+	Message, Remedy string
 }
 
 // Known tells whether there is something to compare with.
