@@ -165,10 +165,10 @@ func (r *Report) Finish() {
 		p.Verdict = Pass
 		for j := range p.Layers {
 			l := &p.Layers[j]
-			l.Settle()
 			for k := range l.Findings {
 				l.Findings[k].Path = ValidPath(l.Findings[k].Path)
 			}
+			l.Settle() // after the paths are as printed: they are what the order is by
 			if l.Status == Failed {
 				p.Verdict = Fail
 			}

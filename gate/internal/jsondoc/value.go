@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/lines"
 	"github.com/handoff-gate/handoff-gate/gate/report"
@@ -16,6 +17,8 @@ type Value struct {
 	Text     string
 	Members  []Member // of an Object, in the order of the document
 	Items    []*Value // of an Array
+
+	index atomic.Pointer[map[string]int] // key to member, see Member
 }
 
 // Member is one member of an object.
@@ -105,12 +108,38 @@ func (v *Value) Member(key string) (Member, bool) {
 	if v == nil || v.Kind != Object {
 		return Member{}, false
 	}
+	if len(v.Members) > fewMembers {
+		i, ok := v.keys()[key]
+		if !ok {
+			return Member{}, false
+		}
+		return v.Members[i], true
+	}
 	for _, m := range slices.Backward(v.Members) {
 		if m.Key == key {
 			return m, true
 		}
 	}
 	return Member{}, false
+}
+
+// fewMembers is how many members are looked through one by one. A larger object
+// gets an index at its first look-up, so that a caller that asks for each of
+// 50,000 keys does not take quadratic time.
+const fewMembers = 16
+
+// keys gives the index of a large object. Two goroutines that ask at once may
+// both build it; they build the same.
+func (v *Value) keys() map[string]int {
+	if m := v.index.Load(); m != nil {
+		return *m
+	}
+	m := make(map[string]int, len(v.Members))
+	for i := range v.Members {
+		m[v.Members[i].Key] = i // the last of equal keys stays
+	}
+	v.index.Store(&m)
+	return m
 }
 
 // Is tells whether v is there and of that kind. For booleans use Bool.
@@ -137,7 +166,9 @@ func (v *Value) Float() (float64, bool) {
 }
 
 // Equal compares two values as JSON values: numbers as binary64, strings
-// decoded. With ordered, the members of objects must stand in the same order.
+// decoded. With ordered, the members of objects must stand in the same order
+// and equal keys are compared one by one; without, the last of equal keys
+// counts.
 func Equal(a, b *Value, ordered bool) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -155,20 +186,32 @@ func Equal(a, b *Value, ordered bool) bool {
 	case Array:
 		return slices.EqualFunc(a.Items, b.Items, func(x, y *Value) bool { return Equal(x, y, ordered) })
 	case Object:
-		if len(a.Members) != len(b.Members) {
+		if ordered {
+			return slices.EqualFunc(a.Members, b.Members, func(x, y Member) bool {
+				return x.Key == y.Key && Equal(x.Value, y.Value, true)
+			})
+		}
+		return equalMembers(a, b)
+	case ObjectEnd, ArrayEnd, Key, True, False, Null:
+	}
+	return true
+}
+
+// equalMembers compares objects whatever the order of their members: each key
+// of one is a key of the other, and the values that count are equal.
+func equalMembers(a, b *Value) bool {
+	for _, m := range b.Members {
+		if a.Get(m.Key) == nil {
 			return false
 		}
-		for i, m := range a.Members {
-			if ordered {
-				if n := b.Members[i]; n.Key != m.Key || !Equal(m.Value, n.Value, true) {
-					return false
-				}
-			} else if !Equal(m.Value, b.Get(m.Key), false) {
-				return false
-			}
+	}
+	for _, m := range a.Members {
+		if a.Get(m.Key) != m.Value {
+			continue // an equal key follows, whose value counts
 		}
-		return true
-	case ObjectEnd, ArrayEnd, Key, True, False, Null:
+		if !Equal(m.Value, b.Get(m.Key), false) {
+			return false
+		}
 	}
 	return true
 }

@@ -5,6 +5,7 @@ package lines
 import (
 	"bytes"
 	"sort"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/handoff-gate/handoff-gate/gate/report"
@@ -14,7 +15,17 @@ import (
 type Index struct {
 	text   []byte
 	starts []int
+
+	once  sync.Once
+	marks []mark // see column
 }
+
+// mark says how many code points of the text stand before an offset.
+type mark struct{ off, runes int }
+
+// stride is the distance of marks in bytes, and the longest piece of a line that
+// is counted afresh at each question.
+const stride = 4096
 
 // New indexes text, which must not change afterwards.
 func New(text []byte) *Index {
@@ -43,7 +54,44 @@ func (x *Index) Line(off int) int {
 func (x *Index) Position(off int) (line, column int) {
 	line = x.Line(off)
 	start := x.starts[line-1]
-	return line, Column(x.text[start:], min(off, len(x.text))-start, start == 0)
+	off = min(off, len(x.text))
+	if off-start <= stride {
+		return line, Column(x.text[start:], off-start, start == 0)
+	}
+	column = x.runes(off) - x.runes(start) + 1
+	if start == 0 && bytes.HasPrefix(x.text, byteOrderMark) {
+		column--
+	}
+	return line, column
+}
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// runes counts the code points that begin before off, an invalid byte as one.
+// Marks keep it from counting a long line anew for each of its findings.
+func (x *Index) runes(off int) int {
+	x.once.Do(func() {
+		x.marks = make([]mark, 0, len(x.text)/stride+1)
+		next := 0
+		for i, n := 0, 0; i < len(x.text); n++ {
+			if i >= next {
+				x.marks = append(x.marks, mark{i, n})
+				next = i + stride
+			}
+			_, size := utf8.DecodeRune(x.text[i:])
+			i += size
+		}
+	})
+	k := sort.Search(len(x.marks), func(i int) bool { return x.marks[i].off > off }) - 1
+	if k < 0 {
+		return 0
+	}
+	n := x.marks[k].runes
+	for i := x.marks[k].off; i < off; n++ {
+		_, size := utf8.DecodeRune(x.text[i:])
+		i += size
+	}
+	return n
 }
 
 // Span gives the place of the bytes from off to end. It spans lines only where
