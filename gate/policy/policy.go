@@ -5,6 +5,7 @@ package policy
 
 import (
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
@@ -82,6 +83,22 @@ type Copy struct {
 	Document gate.Document
 	Policy   Policy // the sound parts; BuiltIn values where a section is broken
 	Problems []Problem
+
+	// The two sections as they are written, so that copies can be compared as
+	// JSON values. Nil where a section is absent or the file cannot be parsed.
+	HandoffImpact, TrustTTL *jsondoc.Value
+}
+
+// ProblemsOf gives the problems that concern the section, those of the whole
+// file among them.
+func (c Copy) ProblemsOf(s Section) []Problem {
+	var out []Problem
+	for _, p := range c.Problems {
+		if p.Section == WholeFile || p.Section == s {
+			out = append(out, p)
+		}
+	}
+	return out
 }
 
 // Sound tells whether nothing is wrong with the given section (or the file).
