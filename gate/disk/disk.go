@@ -88,7 +88,7 @@ func (t *Tree) List(dir string) ([]gate.Entry, error) {
 }
 
 func (t *Tree) read(dir string) ([]gate.Entry, error) {
-	f, err := t.root.OpenFile(dir, os.O_RDONLY|noFollow, 0)
+	f, err := t.root.Open(dir)
 	if err != nil {
 		return nil, reason(err)
 	}
@@ -145,16 +145,18 @@ func (t *Tree) Open(p string) (io.ReadCloser, gate.Entry, error) {
 	if e.Kind != gate.Regular {
 		return nil, e, gate.ErrNotRegular
 	}
-	f, err := t.root.OpenFile(p, os.O_RDONLY|noFollow, 0)
+	folder := t.Folder()
+	defer folder.Close()
+	f, err := folder.Open(p)
 	if err != nil {
-		return nil, e, reason(err)
+		return nil, e, err
 	}
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		f.Close()
+	if f == nil {
 		return nil, e, gate.ErrNotRegular
 	}
-	e.Size = info.Size()
+	if info, err := f.Stat(); err == nil {
+		e.Size = info.Size()
+	}
 	return f, e, nil
 }
 
@@ -164,6 +166,7 @@ type Folder struct {
 	tree *Tree
 	dir  string
 	root *os.Root
+	file *os.File // the folder itself, to open its files in
 }
 
 // Folder makes a reader for many files, best asked for in path order.
@@ -182,7 +185,7 @@ func (f *Folder) Open(p string) (*os.File, error) {
 			return nil, err
 		}
 	}
-	file, err := f.root.OpenFile(base, os.O_RDONLY|noFollow, 0)
+	file, err := openIn(f.root, f.file, base)
 	if err != nil {
 		if passedOver(err) {
 			return nil, nil
@@ -221,13 +224,19 @@ func (f *Folder) enter(dir string) error {
 			root = next
 		}
 	}
-	f.root, f.dir = root, dir
+	file, err := root.Open(".")
+	if err != nil {
+		root.Close()
+		return reason(err)
+	}
+	f.root, f.file, f.dir = root, file, dir
 	return nil
 }
 
 // Close lets the current folder go.
 func (f *Folder) Close() {
 	if f.root != nil {
+		f.file.Close()
 		f.root.Close()
 		f.root = nil
 	}

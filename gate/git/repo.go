@@ -398,3 +398,7 @@ func (r *Repo) branchesWithByTree(ctx context.Context, branches []Branch, path s
 	}
 	return names, nil
 }
+
+// IsIDPrefix tells whether s may begin an object id: 4 to 64 lower-case hex
+// digits. Anything else must never reach git as a revision.
+func IsIDPrefix(s string) bool { return len(s) >= 4 && len(s) <= 64 && isHex(s) }

@@ -1,0 +1,228 @@
+// Package cli is the command line: the table of commands, their flags, exit
+// statuses and the wiring of everything else (interface.md, "Program").
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strings"
+)
+
+// The exit statuses (interface.md, "Exit status").
+const (
+	statusPass  = 0 // the gate passed; warnings may have been reported
+	statusFail  = 1 // a blocking finding exists
+	statusError = 2 // usage error, or the gate could not be run at all
+)
+
+// Process is what a run has of the world: its streams, its environment and who
+// it is. Tests give their own.
+type Process struct {
+	Stdout, Stderr io.Writer
+	Environ        []string
+	Version        string // "0.1.0"
+	Commit         string // the commit it was built from; "" when unknown
+}
+
+func (p Process) getenv(name string) string {
+	for _, kv := range slices.Backward(p.Environ) {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// command is one row of the table of commands. The table prints the help too.
+type command struct {
+	name    string
+	usage   string // arguments, for the help
+	summary string // one line
+	help    string // more, for `help COMMAND`
+	run     func(ctx context.Context, p Process, args []string) error
+}
+
+// commands is a function because the help command prints the table.
+func commands() []command {
+	return []command{
+		verifyCommand, lintCommand, actionCommand, rulesCommand, explainCommand, versionCommand, helpCommand,
+	}
+}
+
+// usageError is a mistake in how the program was called.
+type usageError struct{ message string }
+
+func (e usageError) Error() string { return e.message }
+
+func usagef(format string, args ...any) error {
+	return usageError{fmt.Sprintf(format, args...)}
+}
+
+// exitStatus ends a run with a status and nothing more to say.
+type exitStatus int
+
+func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// Run runs the program and gives its exit status. A bug becomes status 2,
+// never 0.
+func Run(ctx context.Context, args []string, p Process) (status int) {
+	defer func() {
+		if r := recover(); r != nil {
+			fmt.Fprintf(p.Stderr, "handoff-gate: internal error: %v\n%s", r, debug.Stack())
+			status = statusError
+		}
+	}()
+	name := ""
+	if len(args) > 0 {
+		name, args = args[0], args[1:]
+	}
+	switch name {
+	case "":
+		printHelp(p.Stderr)
+		return statusError
+	case "--version", "-version":
+		name = "version"
+	case "-h", "-help", "--help":
+		name = "help"
+	}
+	for _, c := range commands() {
+		if c.name != name {
+			continue
+		}
+		err := c.run(ctx, p, args)
+		var exit exitStatus
+		var usage usageError
+		switch {
+		case err == nil:
+			return statusPass
+		case errors.As(err, &exit):
+			return int(exit)
+		case errors.Is(err, flag.ErrHelp):
+			printCommandHelp(p.Stdout, c)
+			return statusPass
+		case errors.As(err, &usage):
+			fmt.Fprintf(p.Stderr, "handoff-gate %s: %s\nusage: handoff-gate %s %s\n", name, oneLine(err.Error()), c.name, c.usage)
+		default:
+			fmt.Fprintf(p.Stderr, "handoff-gate %s: %s\n", name, oneLine(err.Error()))
+		}
+		return statusError
+	}
+	fmt.Fprintf(p.Stderr, "handoff-gate: there is no command %q; `handoff-gate help` lists them\n", name)
+	return statusError
+}
+
+// oneLine keeps outside text in an error from forging lines of its own.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// parse reads flags and positional arguments in any order: flags may follow a
+// path. At most limit positional arguments are taken.
+func parse(fs *flag.FlagSet, args []string, limit int) ([]string, error) {
+	fs.SetOutput(io.Discard)
+	fs.Usage = func() {}
+	var positional []string
+	for {
+		if err := fs.Parse(args); err != nil {
+			if errors.Is(err, flag.ErrHelp) {
+				return nil, err
+			}
+			return nil, usageError{err.Error()}
+		}
+		rest := fs.Args()
+		if n := len(args) - len(rest); n > 0 && args[n-1] == "--" {
+			positional = append(positional, rest...)
+			rest = nil
+		}
+		if len(rest) == 0 {
+			break
+		}
+		positional = append(positional, rest[0])
+		args = rest[1:]
+	}
+	if len(positional) > limit {
+		return nil, usagef("unexpected argument %q", positional[limit])
+	}
+	return positional, nil
+}
+
+// once is a string flag that knows whether it was given.
+type once struct {
+	value string
+	given bool
+}
+
+func (o *once) String() string { return o.value }
+
+func (o *once) Set(s string) error {
+	o.value, o.given = s, true
+	return nil
+}
+
+// choice is a flag with a fixed set of values.
+type choice struct {
+	value   string
+	allowed []string
+}
+
+func (c *choice) String() string { return c.value }
+
+func (c *choice) Set(s string) error {
+	if !slices.Contains(c.allowed, s) {
+		return fmt.Errorf("it must be one of %s", strings.Join(c.allowed, ", "))
+	}
+	c.value = s
+	return nil
+}
+
+var helpCommand = command{
+	name: "help", usage: "[COMMAND]", summary: "Say how to use the program or one command",
+	run: func(_ context.Context, p Process, args []string) error {
+		if len(args) == 0 {
+			printHelp(p.Stdout)
+			return nil
+		}
+		for _, c := range commands() {
+			if c.name == args[0] {
+				printCommandHelp(p.Stdout, c)
+				return nil
+			}
+		}
+		return usagef("there is no command %q", args[0])
+	},
+}
+
+func printHelp(w io.Writer) {
+	fmt.Fprint(w, "handoff-gate verifies the files by which AI agents hand work to each other.\n\nusage: handoff-gate COMMAND [ARGUMENTS]\n\n")
+	for _, c := range commands() {
+		fmt.Fprintf(w, "  %-8s  %s\n", c.name, c.summary)
+	}
+	fmt.Fprint(w, "\n`handoff-gate help COMMAND` says more. Exit status: 0 the gate passed, 1 a blocking\nfinding exists, 2 the gate could not be run.\n")
+}
+
+func printCommandHelp(w io.Writer, c command) {
+	fmt.Fprintf(w, "%s.\n\nusage: handoff-gate %s %s\n", c.summary, c.name, c.usage)
+	if c.help != "" {
+		fmt.Fprintf(w, "\n%s", c.help)
+	}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}

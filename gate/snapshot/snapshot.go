@@ -1,0 +1,292 @@
+// Package snapshot reads the handoff set of one tree once, streaming each file
+// through its digest and the content scanner. What layer 1 judges is read here
+// and nowhere else (aahp-verify.md 2).
+package snapshot
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1" //nolint:gosec // git's object ids are SHA-1; nothing here relies on its strength.
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/lint"
+)
+
+// The names of the three trees, as messages call them.
+const (
+	WorkingTree = "working tree"
+	IndexTree   = "index"
+	HeadTree    = "head tree"
+)
+
+// File is one entry below the handoff folder that is no folder.
+type File struct {
+	Name       string // relative to the handoff folder
+	Entry      gate.Entry
+	State      gate.State // never Absent
+	Err        error      // why it is not Present
+	Digest     string     // "sha256:" and hex, of the bytes without CR
+	Blob       string     // git's id for the bytes as they are; "" when not asked for
+	LFSPointer bool
+	Content    lint.FileResult // what the content scanner saw
+}
+
+// Set is the handoff set of one tree.
+type Set struct {
+	Tree        string // WorkingTree, IndexTree or HeadTree
+	NotReal     string // the component of the handoff folder that is no real folder; "" when all are
+	NotRealKind gate.Kind
+	Manifest    gate.Document
+	Files       []File               // ordered by name
+	children    map[string]gate.Kind // direct children, folders too
+}
+
+// Has tells whether the handoff folder has a direct child of exactly that name,
+// in any form.
+func (s *Set) Has(name string) bool { return s.children[name] != 0 }
+
+// Child tells what a direct child of the handoff folder is; 0 for none.
+func (s *Set) Child(name string) gate.Kind { return s.children[name] }
+
+// File finds an entry by its name; nil when there is none or it is a folder.
+func (s *Set) File(name string) *File {
+	i, ok := slices.BinarySearchFunc(s.Files, name, func(f File, name string) int { return strings.Compare(f.Name, name) })
+	if !ok {
+		return nil
+	}
+	return &s.Files[i]
+}
+
+// Options say how a set is read.
+type Options struct {
+	Scan     lint.Options
+	IDLength int    // of git's ids (40 or 64) when Blob is wanted, else 0
+	Known    []*Set // sets read before: a file whose blob is the same is not read again
+}
+
+// ErrNoHandoff says that a project has no handoff folder at all.
+var ErrNoHandoff = errors.New("there is no folder .ai/handoff")
+
+// Read reads the handoff set of a project. A handoff folder that is absent from
+// the tree gives a set without files, as an index may lack it.
+func Read(ctx context.Context, t gate.Tree, project string, o Options) (*Set, error) {
+	s := &Set{Tree: t.Name(), children: map[string]gate.Kind{}}
+	dir := gate.Join(project, gate.HandoffDir)
+	for _, p := range []string{gate.Join(project, ".ai"), dir} {
+		e, err := t.Stat(p)
+		if errors.Is(err, fs.ErrNotExist) {
+			return s, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if e.Kind != gate.Folder {
+			s.NotReal, s.NotRealKind = p, e.Kind
+			return s, nil
+		}
+	}
+	if err := s.list(t, dir); err != nil {
+		return nil, err
+	}
+	s.Manifest = gate.ReadDocument(t, dir+"/MANIFEST.json", gate.MaxManifest)
+	known := map[string]*File{}
+	for _, k := range o.Known {
+		for i := range k.Files {
+			if f := &k.Files[i]; f.State == gate.Present && f.Blob != "" {
+				known[f.Blob+"\x00"+f.Name] = f
+			}
+		}
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range s.Files {
+		f := &s.Files[i]
+		if f.State == gate.NotRegular || f.State == gate.Unreadable {
+			continue
+		}
+		if k := known[f.Entry.ID+"\x00"+f.Name]; k != nil && f.Entry.ID != "" {
+			f.State, f.Digest, f.Blob, f.LFSPointer, f.Content = gate.Present, k.Digest, k.Blob, k.LFSPointer, k.Content
+			continue
+		}
+		g.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			f.read(ctx, t, o)
+			return ctx.Err()
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// list finds everything below the handoff folder, links not followed. A folder
+// named .git is not entered: what it holds is git's.
+func (s *Set) list(t gate.Tree, dir string) error {
+	todo := []string{dir}
+	for len(todo) > 0 {
+		d := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		children, err := t.List(d)
+		if err != nil {
+			if d == dir {
+				return err
+			}
+			name, _ := gate.Below(dir, d)
+			s.Files = append(s.Files, File{Name: name, Entry: gate.Entry{Path: d, Kind: gate.Folder}, State: gate.Unreadable, Err: err})
+			continue
+		}
+		for _, c := range children {
+			name, _ := gate.Below(dir, c.Path)
+			if d == dir {
+				s.children[name] = c.Kind
+			}
+			switch c.Kind {
+			case gate.Folder:
+				if path.Base(c.Path) != ".git" {
+					todo = append(todo, c.Path)
+				}
+			case gate.Regular:
+				s.Files = append(s.Files, File{Name: name, Entry: c, State: gate.Present})
+			case gate.Symlink, gate.Gitlink, gate.Special, gate.Unmerged:
+				s.Files = append(s.Files, File{
+					Name: name, Entry: c, State: gate.NotRegular,
+					Err: errors.New("it is a " + c.Kind.String()),
+				})
+			}
+		}
+	}
+	slices.SortFunc(s.Files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	return nil
+}
+
+var lfsPointer = []byte("version https://git-lfs.github.com/spec/v1")
+
+// read streams one file through digest and scanner.
+func (f *File) read(ctx context.Context, t gate.Tree, o Options) {
+	fail := func(state gate.State, err error) {
+		f.State, f.Err, f.Digest, f.Blob, f.Content = state, err, "", "", lint.FileResult{}
+	}
+	if f.Entry.Size > gate.MaxHandoffFile {
+		fail(gate.TooLarge, errTooLarge)
+		return
+	}
+	r, e, err := t.Open(f.Entry.Path)
+	if errors.Is(err, gate.ErrNotRegular) {
+		fail(gate.NotRegular, err)
+		return
+	}
+	if err != nil {
+		fail(gate.Unreadable, err)
+		return
+	}
+	defer r.Close()
+	if e.Size > gate.MaxHandoffFile {
+		fail(gate.TooLarge, errTooLarge)
+		return
+	}
+	f.Entry.Size = e.Size
+	scanner := lint.NewScanner(f.Name, o.Scan)
+	digest := Digest{sum: sha256.New()}
+	blob := blobHash(o.IDLength, e.Size)
+	buf := make([]byte, bufferSize(e.Size))
+	var size int64
+	for {
+		n, err := r.Read(buf)
+		chunk := buf[:n]
+		if size == 0 && bytes.HasPrefix(chunk, lfsPointer) {
+			f.LFSPointer = true
+		}
+		size += int64(n)
+		if size > gate.MaxHandoffFile {
+			fail(gate.TooLarge, errTooLarge)
+			return
+		}
+		digest.Write(chunk)
+		scanner.Write(chunk)
+		if blob != nil {
+			blob.Write(chunk)
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			fail(gate.Unreadable, err)
+			return
+		}
+		if ctx.Err() != nil {
+			fail(gate.Unreadable, ctx.Err())
+			return
+		}
+	}
+	f.State, f.Digest, f.Content = gate.Present, digest.String(), scanner.Finish()
+	if blob != nil && size == e.Size {
+		f.Blob = hex.EncodeToString(blob.Sum(nil))
+	}
+}
+
+// bufferSize is as large as the file needs, up to what makes the calls cheap.
+func bufferSize(size int64) int {
+	const most = 256 << 10
+	if size < 0 || size >= most {
+		return most
+	}
+	return int(size) + 512
+}
+
+var errTooLarge = fmt.Errorf("it is larger than %d MiB", gate.MaxHandoffFile>>20)
+
+// Digest is the SHA-256 of a stream with every CR left out.
+type Digest struct{ sum hash.Hash }
+
+// NewDigest begins a digest.
+func NewDigest() *Digest { return &Digest{sum: sha256.New()} }
+
+// Write adds a part of the stream.
+func (d *Digest) Write(p []byte) (int, error) {
+	n := len(p)
+	for {
+		i := bytes.IndexByte(p, '\r')
+		if i < 0 {
+			d.sum.Write(p)
+			return n, nil
+		}
+		d.sum.Write(p[:i])
+		p = p[i+1:]
+	}
+}
+
+// String gives the digest as a manifest records it.
+func (d *Digest) String() string { return "sha256:" + hex.EncodeToString(d.sum.Sum(nil)) }
+
+// blobHash begins the id git gives to a file of that size.
+func blobHash(idLength int, size int64) hash.Hash {
+	var h hash.Hash
+	switch {
+	case size < 0:
+		return nil
+	case idLength == 40:
+		h = sha1.New() //nolint:gosec // see the import.
+	case idLength == 64:
+		h = sha256.New()
+	default:
+		return nil
+	}
+	fmt.Fprintf(h, "blob %d\x00", size)
+	return h
+}
