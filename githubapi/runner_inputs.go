@@ -1,0 +1,374 @@
+package githubapi
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/sethvargo/go-githubactions"
+)
+
+// InputSpec is one input of action.yml: its name, its default and what it takes.
+type InputSpec struct {
+	Name    string
+	Default string
+	Allowed string // in words, for the usage error
+	// Absent: no capability of this version stands behind it. It takes its
+	// default alone, so that a workflow which relies on it fails instead of
+	// passing without what it asked for.
+	Absent bool
+}
+
+// tokenDefault is the default of the input token in action.yml; the runner
+// evaluates it, so what arrives here is the token itself or nothing.
+const tokenDefault = "${{ github.token }}"
+
+const (
+	aBool   = "true or false"
+	aFolder = "a folder below the top, without .. and not absolute"
+	aFile   = "a file path below GITHUB_WORKSPACE, without .., not absolute and not below .git"
+)
+
+// InputSpecs is every input of the Action, in the order of action.yml
+// (github-action.md 1, interface.md "Beyond AAHP in the Action").
+var InputSpecs = []InputSpec{
+	{Name: "base", Allowed: "a full commit id"},
+	{Name: "path", Default: ".", Allowed: "folders, globs or auto, one a line, without .. and not absolute"},
+	{Name: "working-directory", Default: ".", Allowed: aFolder},
+	{Name: "check-run", Default: "auto", Allowed: "auto or off"},
+	{Name: "check-name", Allowed: "one line of text"},
+	{Name: "sha", Allowed: "a full commit id"},
+	{Name: "annotations", Default: "auto", Allowed: "auto, commands or off"},
+	{Name: "max-annotations", Default: "200", Allowed: "a number from 0 to 1000"},
+	{Name: "summary", Default: "true", Allowed: aBool},
+	{Name: "report", Allowed: aFile},
+	{Name: "sarif", Allowed: aFile},
+	{Name: "fetch-missing", Default: "true", Allowed: aBool},
+	{Name: "api-timeout", Default: "60", Allowed: "a number of seconds from 1 to 600"},
+	{Name: "token", Default: tokenDefault, Allowed: "a token, or nothing"},
+	{Name: "schema", Default: "false", Allowed: aBool},
+	{Name: "secrets", Default: "fixed", Allowed: "fixed or extended"},
+	{Name: "governance", Default: "false", Allowed: aBool, Absent: true},
+	{Name: "governance-skip", Absent: true},
+	{Name: "checks", Default: "on", Allowed: "on or off"},
+	{Name: "packets", Absent: true},
+	{Name: "packets-all", Default: "false", Allowed: aBool, Absent: true},
+	{Name: "packets-strict", Default: "true", Allowed: aBool, Absent: true},
+	{Name: "registry", Absent: true},
+	{Name: "receiver", Absent: true},
+	{Name: "claim", Default: "false", Allowed: aBool, Absent: true},
+	{Name: "ledger", Default: "refs", Absent: true},
+	{Name: "sessions", Default: "auto", Allowed: "auto or off"},
+	{Name: "policy-from", Default: "base", Allowed: "base or head"},
+}
+
+// AnnotationMode is the input annotations.
+type AnnotationMode string
+
+// The annotation modes.
+const (
+	AnnotationsAuto     AnnotationMode = "auto"     // on the check run if there is one, else commands
+	AnnotationsCommands AnnotationMode = "commands" // workflow commands alone
+	AnnotationsOff      AnnotationMode = "off"
+)
+
+// PathLine is one line of the input path. What it names is found out later: a
+// line that is an existing folder is that folder, whatever characters it has.
+type PathLine struct {
+	Text string // cleaned: slashes, no "./", no final slash; "." is the top level
+	Auto bool   // the word auto
+	Glob bool   // it holds * or ?
+}
+
+// Inputs are the inputs of the Action, checked as far as that needs no file.
+type Inputs struct {
+	Base             string // not checked: a bad one is a finding, no usage error
+	Paths            []PathLine
+	WorkingDirectory string // cleaned; "." is the workspace
+	CheckRun         bool   // auto; false is off
+	CheckName        string // "" is by Name
+	SHA              string // lower case; "" is by event
+	Annotations      AnnotationMode
+	MaxAnnotations   int // 0 to 1000
+	Summary          bool
+	Report, SARIF    string // cleaned, below the workspace; "" is none
+	FetchMissing     bool
+	APITimeout       time.Duration
+	Token            string
+	Schema           bool
+	ExtendedSecrets  bool
+	Checks           bool // declared trust checks are run
+	Sessions         bool // auto; false is off
+	PolicyFromHead   bool
+}
+
+// UsageError is an input whose value is not one it takes: exit status 2.
+type UsageError struct {
+	Input, Value, Allowed string
+	// Absent: this version has nothing behind the input.
+	Absent bool
+}
+
+// Error names the input, what was given and what is allowed.
+func (e *UsageError) Error() string {
+	if e.Absent {
+		value := e.Allowed
+		if value == "" {
+			value = "empty"
+		}
+		return fmt.Sprintf("input %s: this version does not support it; it can only be %s, got %q", e.Input, value, brief(e.Value))
+	}
+	return fmt.Sprintf("input %s: %q is not allowed; allowed: %s", e.Input, brief(e.Value), e.Allowed)
+}
+
+// ReadInputs reads INPUT_* and checks it. All bad inputs are reported together,
+// as UsageErrors joined in the order of action.yml; Inputs then holds what
+// could be read, so that the token is masked in that case too.
+func ReadInputs(lookup Lookup) (Inputs, error) {
+	r := newInputReader(lookup)
+	in := Inputs{
+		Base:             r.text("base"),
+		Paths:            r.paths("path"),
+		WorkingDirectory: r.folder("working-directory"),
+		CheckRun:         r.choice("check-run", "auto", "off") == "auto",
+		CheckName:        r.line("check-name"),
+		SHA:              r.sha("sha"),
+		Annotations:      AnnotationMode(r.choice("annotations", "auto", "commands", "off")),
+		MaxAnnotations:   r.number("max-annotations", 0, 1000),
+		Summary:          r.boolean("summary"),
+		Report:           r.file("report"),
+		SARIF:            r.file("sarif"),
+		FetchMissing:     r.boolean("fetch-missing"),
+		APITimeout:       time.Duration(r.number("api-timeout", 1, 600)) * time.Second,
+		Token:            r.token("token"),
+		Schema:           r.boolean("schema"),
+		ExtendedSecrets:  r.choice("secrets", "fixed", "extended") == "extended",
+		Checks:           r.choice("checks", "on", "off") == "on",
+		Sessions:         r.sessions("sessions"),
+		PolicyFromHead:   r.choice("policy-from", "base", "head") == "head",
+	}
+	if in.Report != "" && in.Report == in.SARIF {
+		r.refuse("sarif", in.SARIF, "another file than report")
+	}
+	for _, spec := range InputSpecs {
+		if spec.Absent {
+			r.absent(spec)
+		}
+	}
+	slices.SortStableFunc(r.errs, func(a, b *UsageError) int { return r.order[a.Input] - r.order[b.Input] })
+	var errs []error
+	for _, e := range r.errs {
+		errs = append(errs, e)
+	}
+	return in, errors.Join(errs...)
+}
+
+// Name is the check run's name: the input check-name, or the program's with the
+// one project it is about.
+func (in Inputs) Name() string {
+	switch {
+	case in.CheckName != "":
+		return in.CheckName
+	case len(in.Paths) == 1 && in.Paths[0].Text != ".":
+		return "handoff-gate (" + brief(in.Paths[0].Text) + ")"
+	}
+	return "handoff-gate"
+}
+
+// inputReader reads inputs and collects what is wrong with them.
+type inputReader struct {
+	lookup Lookup
+	action *githubactions.Action
+	specs  map[string]InputSpec
+	order  map[string]int
+	errs   []*UsageError
+}
+
+func newInputReader(lookup Lookup) *inputReader {
+	r := &inputReader{lookup: lookup, specs: map[string]InputSpec{}, order: map[string]int{}}
+	// GetInput knows how the runner makes a variable of a name and that values
+	// are trimmed. Nothing else of the library is used here: its SetOutput and
+	// SaveState write one constant delimiter and panic on a failed write.
+	r.action = githubactions.New(githubactions.WithWriter(io.Discard), githubactions.WithGetenv(func(name string) string {
+		v, _ := lookup(name)
+		return v
+	}))
+	for i, s := range InputSpecs {
+		r.specs[s.Name], r.order[s.Name] = s, i
+	}
+	return r
+}
+
+// given is the trimmed value of an input, "" when it is not set. The runner
+// keeps the hyphens of a name. Some shells drop such variables, so the spelling
+// with underscores counts where the other does not exist; where it exists, even
+// empty, a step that sets the second through GITHUB_ENV changes nothing.
+func (r *inputReader) given(name string) string {
+	if strings.Contains(name, "-") {
+		if _, ok := r.lookup("INPUT_" + strings.ToUpper(name)); !ok {
+			// GetInput turns blanks into underscores.
+			return r.action.GetInput(strings.ReplaceAll(name, "-", " "))
+		}
+	}
+	return r.action.GetInput(name)
+}
+
+// text is the value or the default.
+func (r *inputReader) text(name string) string {
+	if v := r.given(name); v != "" {
+		return v
+	}
+	return r.specs[name].Default
+}
+
+func (r *inputReader) refuse(name, value, allowed string) {
+	if allowed == "" {
+		allowed = r.specs[name].Allowed
+	}
+	r.errs = append(r.errs, &UsageError{Input: name, Value: value, Allowed: allowed})
+}
+
+func (r *inputReader) choice(name string, values ...string) string {
+	v := r.text(name)
+	if !slices.Contains(values, v) {
+		r.refuse(name, v, "")
+		return r.specs[name].Default
+	}
+	return v
+}
+
+func (r *inputReader) boolean(name string) bool {
+	v := r.text(name)
+	switch {
+	case strings.EqualFold(v, "true"):
+		return true
+	case !strings.EqualFold(v, "false"):
+		r.refuse(name, v, "")
+		return r.specs[name].Default == "true"
+	}
+	return false
+}
+
+func (r *inputReader) number(name string, least, most int) int {
+	v := r.text(name)
+	n, err := strconv.Atoi(v)
+	digits := strings.Trim(v, "0123456789") == "" // no sign, no underscore
+	if err != nil || !digits || n < least || n > most {
+		r.refuse(name, v, "")
+		n, _ = strconv.Atoi(r.specs[name].Default)
+	}
+	return n
+}
+
+func (r *inputReader) line(name string) string {
+	v := r.text(name)
+	if strings.ContainsFunc(v, unicode.IsControl) {
+		r.refuse(name, v, "")
+		return ""
+	}
+	return v
+}
+
+func (r *inputReader) sha(name string) string {
+	v := strings.ToLower(r.text(name))
+	if v != "" && !fullID.MatchString(v) {
+		r.refuse(name, v, "")
+		return ""
+	}
+	return v
+}
+
+// token has no default here: an empty input means none, and no other variable
+// is consulted.
+func (r *inputReader) token(name string) string {
+	v := r.given(name)
+	if strings.ContainsFunc(v, func(c rune) bool { return c <= ' ' || c > '~' }) {
+		// It would break the request's header. Its value is in no message.
+		r.refuse(name, "(hidden)", "")
+	}
+	return v
+}
+
+// below cleans a path and tells whether it stays below where it starts.
+func below(p string) (string, bool) {
+	if p == "" || strings.HasPrefix(p, "/") || strings.ContainsRune(p, 0) {
+		return "", false
+	}
+	for part := range strings.SplitSeq(p, "/") {
+		if part == ".." {
+			return "", false
+		}
+	}
+	return path.Clean(p), true
+}
+
+func (r *inputReader) folder(name string) string {
+	v := r.text(name)
+	p, ok := below(v)
+	if !ok {
+		r.refuse(name, v, "")
+		return "."
+	}
+	return p
+}
+
+func (r *inputReader) file(name string) string {
+	v := r.text(name)
+	if v == "" {
+		return ""
+	}
+	p, ok := below(v)
+	// Case does not matter for .git: some file systems ignore it.
+	inGit := slices.ContainsFunc(strings.Split(p, "/"), func(part string) bool { return strings.EqualFold(part, ".git") })
+	if !ok || p == "." || strings.HasSuffix(v, "/") || inGit {
+		r.refuse(name, v, "")
+		return ""
+	}
+	return p
+}
+
+// paths reads the lines of path; empty ones are passed over, equal ones count once.
+func (r *inputReader) paths(name string) []PathLine {
+	var lines []PathLine
+	for line := range strings.SplitSeq(r.text(name), "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		p, ok := below(line)
+		if !ok {
+			r.refuse(name, line, "")
+			continue
+		}
+		l := PathLine{Text: p, Auto: line == "auto", Glob: strings.ContainsAny(p, "*?")}
+		if !slices.Contains(lines, l) {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
+// sessions takes the two words; root paths belong to a capability that this
+// version lacks.
+func (r *inputReader) sessions(name string) bool {
+	v := r.text(name)
+	if v != "auto" && v != "off" {
+		r.errs = append(r.errs, &UsageError{Input: name, Value: v, Allowed: r.specs[name].Allowed, Absent: true})
+	}
+	return v == "auto"
+}
+
+// absent refuses everything but the default of an input without a capability.
+func (r *inputReader) absent(spec InputSpec) {
+	v := r.text(spec.Name)
+	if v == spec.Default || spec.Allowed == aBool && strings.EqualFold(v, spec.Default) {
+		return
+	}
+	r.errs = append(r.errs, &UsageError{Input: spec.Name, Value: v, Allowed: spec.Default, Absent: true})
+}
