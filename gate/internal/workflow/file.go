@@ -51,6 +51,24 @@ type Member struct {
 
 // Load parses a workflow. The error is an *Error.
 func Load(data []byte) (*File, error) {
+	f, err := load(data)
+	if err != nil {
+		return nil, within(data, err)
+	}
+	return f, nil
+}
+
+// within keeps a line inside the file: the library counts one more for a node
+// that begins where the file ends.
+func within(data []byte, err error) error {
+	var e *Error
+	if errors.As(err, &e) {
+		e.Line = min(e.Line, bytes.Count(data, []byte{'\n'})+1)
+	}
+	return err
+}
+
+func load(data []byte) (*File, error) {
 	if len(data) > MaxBytes {
 		return nil, failf(0, "it is larger than %d bytes", MaxBytes)
 	}
@@ -115,14 +133,14 @@ func parse(data []byte) (doc *yaml.Node, err error) {
 		if errors.Is(err, io.EOF) {
 			return nil, failf(0, "it is empty")
 		}
-		return nil, yamlError(data, err)
+		return nil, yamlError(err)
 	}
 	var next yaml.Node
 	switch err := d.Decode(&next); {
 	case err == nil:
 		return nil, failf(next.Line, "it holds more than one YAML document")
 	case !errors.Is(err, io.EOF):
-		return nil, yamlError(data, err)
+		return nil, yamlError(err)
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
 		return nil, failf(0, "it is empty")
@@ -133,15 +151,12 @@ func parse(data []byte) (doc *yaml.Node, err error) {
 var yamlLine = regexp.MustCompile(`^yaml: (?:line ([0-9]{1,9}): )?`)
 
 // yamlError takes the line out of the library's message.
-func yamlError(data []byte, err error) *Error {
+func yamlError(err error) *Error {
 	message := err.Error()
 	line := 0
 	if m := yamlLine.FindStringSubmatch(message); m != nil {
 		message = message[len(m[0]):]
 		line, _ = strconv.Atoi(m[1])
-	}
-	if last := bytes.Count(data, []byte{'\n'}) + 1; line > last {
-		line = last
 	}
 	return failf(line, "it is not valid YAML: %s", safetext.Clean(message))
 }

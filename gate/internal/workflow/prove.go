@@ -25,9 +25,12 @@ func ProvePullRequestJob(data []byte, job string) error {
 		return err
 	}
 	if err := f.proveTrigger(); err != nil {
-		return err
+		return within(data, err)
 	}
-	return f.proveJob(job)
+	if err := f.proveJob(job); err != nil {
+		return within(data, err)
+	}
+	return nil
 }
 
 // proveTrigger is condition 3.
