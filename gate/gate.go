@@ -246,4 +246,8 @@ func (b Base) Known() bool { return b.Problem == BaseFine && (b.ID != "" || b.Em
 type Commands struct {
 	Regen string // regenerates the project's manifest (aahp-verify.md 10)
 	Again string // this gate's own command once more, with its flags
+
+	// Handoff is the handoff folder as one word, as `git add` takes it where
+	// Regen is run; "" where that is the repository's top level.
+	Handoff string
 }
