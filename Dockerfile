@@ -31,8 +31,9 @@ COPY schema schema
 # Set automatically by BuildKit; empty in the classic builder, which builds for its own platform.
 ARG TARGETOS
 ARG TARGETARCH
-ARG VERSION=dev
-ARG REVISION=unknown
+# main.go has the same default; a release passes its own.
+ARG VERSION=0.1.0
+ARG REVISION=
 # Modules come from here, and their bytes are checked against go.sum wherever that is.
 ARG GOPROXY=https://proxy.golang.org
 # -mod=readonly, so that the build cannot change go.mod or go.sum; no toolchain but the
@@ -56,8 +57,8 @@ COPY --from=collect /root/image/ /
 COPY --from=build /out/handoff-gate /usr/local/bin/handoff-gate
 ENV PATH=/usr/local/bin:/usr/bin
 
-ARG VERSION=dev
-ARG REVISION=unknown
+ARG VERSION=0.1.0
+ARG REVISION=
 ARG CREATED=1970-01-01T00:00:00Z
 LABEL org.opencontainers.image.title="Handoff Gate" \
       org.opencontainers.image.description="Verifies the AI handoff set of a repository against the change under review." \

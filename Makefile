@@ -1,0 +1,59 @@
+# make run     the gate's main job, shown: a pull request that fails, and its repaired twin
+# make test    everything that proves the project, installing what it needs
+# The rest: build, lint, bench, fuzz, image, release-rehearsal, pin-images, check-pins.
+
+TOOL := go tool -modfile=.github/tools/go.mod
+# How long each fuzz target runs; `make fuzz FUZZTIME=10m` for a soak.
+FUZZTIME ?= 30s
+
+.PHONY: build run test lint needs bench fuzz image release-rehearsal pin-images check-pins
+
+build:
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false \
+	  -ldflags "-s -w -buildid= -X main.commit=$$(git rev-parse HEAD 2>/dev/null)" -o handoff-gate .
+
+run: build
+	go run ./githubapi/internal/demo
+
+# The linters come first and the tests last, so that their result is what one sees.
+test: needs lint
+	go test -count=1 ./...
+
+lint:
+	test -z "$$($(TOOL) gofumpt -l main.go gate githubapi schema | tee /dev/stderr)"
+	go vet ./...
+	$(TOOL) golangci-lint run ./...
+
+# The image test makes stand-ins of the base images with debootstrap where it runs as
+# root beside a Docker engine; elsewhere it says that it was skipped.
+needs:
+	@if command -v docker >/dev/null && [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! command -v debootstrap >/dev/null; then \
+	  echo 'installing debootstrap for the image test'; \
+	  apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends debootstrap >/dev/null; \
+	fi
+
+bench:
+	go test -run '^$$' -bench . -benchmem ./...
+
+fuzz:
+	@go list ./... | while read -r package; do \
+	  go test -list '^Fuzz' "$$package" | grep '^Fuzz' | while read -r target; do \
+	    echo "$$package $$target"; \
+	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" || exit 1; \
+	  done || exit 1; \
+	done
+
+image: check-pins
+	docker build --tag handoff-gate \
+	  --build-arg REVISION="$$(git rev-parse HEAD)" \
+	  --build-arg SOURCE_DATE_EPOCH="$$(git log -1 --format=%ct)" \
+	  --build-arg CREATED="$$(git log -1 --format=%cI)" .
+
+release-rehearsal:
+	go run ./githubapi/internal/release rehearse -out dist
+
+pin-images:
+	go run ./githubapi/internal/release pins -update
+
+check-pins:
+	go run ./githubapi/internal/release pins
