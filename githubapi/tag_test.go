@@ -144,6 +144,10 @@ func TestTagSources(t *testing.T) {
 					t.Errorf("fetched %v, tag %q", c.fetched, got.Tag)
 				}
 			}},
+		{name: "this tag, where it stood before, is not the release before", event: "push", payload: pushPayload("refs/tags/nightly", id("r3"), id("H")),
+			change: func(c *clone, _ *server) {
+				c.w.tags = map[string]string{"nightly": "r3", "v1.0.0": "r2"}
+			}, want: expect{base: "r2", check: "H"}},
 		{name: "no object id", payload: `{"ref": "refs/tags/v1.1.0", "after": 7, "deleted": false}`, want: expect{check: "H", rules: "payload-unreadable", says: "after is a number"}},
 		{name: "a deleted tag", payload: strings.Replace(pushPayload("refs/tags/v1.1.0", id("H"), zero40), `"deleted": false`, `"deleted": true`, 1), head: "r2", want: expect{nothing: true}},
 		{name: "release without a tag", event: "release", payload: `{"release": {"tag_name": null}}`, want: expect{check: "H", rules: "payload-unreadable", says: "release.tag_name is null"}},

@@ -278,7 +278,7 @@ func std() world {
 	return world{parents: map[string][]string{
 		"A": nil, "B": {"A"}, "C": {"A"}, "D": {"B"}, "M": {"B", "C"}, "N": {"B", "D"}, "O": {"A", "C"},
 		"reversed": {"C", "B"}, "octopus": {"B", "C", "D"}, "forged": {"D", "C"}, "on itself": {"C", "C"},
-		"child": {"C"}, "Z": nil,
+		"child": {"C"}, "far": {"D"}, "Z": nil,
 	}}
 }
 

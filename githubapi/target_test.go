@@ -156,14 +156,14 @@ func TestPullRequest(t *testing.T) {
 		local, decided, undecided, silent, asked := want, want, want, want, want
 		local.says, decided.says = "drop `ref:`", "drop `ref:`"
 		undecided.says, silent.says = "fetch-depth: 0", "503"
-		asked.rules, asked.check = "", "D"
-		d := strings.ReplaceAll(p, id("C"), id("D"))
+		asked.rules, asked.check = "", "far"
+		far := strings.ReplaceAll(p, id("C"), id("far"))
 		return []scenario{
 			{name: "head behind the base", payload: p, head: "C", sha: "M", want: local},
 			{name: "head behind the base, shallow: the API decides", payload: p, head: "C", sha: "M", depth1: true, want: decided},
 			{name: "head behind the base, shallow, no token: undecidable", payload: p, head: "C", sha: "M", depth1: true, noToken: true, want: undecided},
 			{name: "head behind the base, shallow, no answer: undecidable", payload: p, head: "C", sha: "M", depth1: true, silent: true, want: silent},
-			{name: "head on the base, shallow: the API decides", payload: d, head: "D", sha: "N", depth1: true, want: asked},
+			{name: "head on the base, shallow: the API decides", payload: far, head: "far", sha: "N", depth1: true, want: asked},
 		}
 	}
 	all := []scenario{
