@@ -12,9 +12,14 @@ import (
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/policy"
+	"github.com/handoff-gate/handoff-gate/gate/proc"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 	"github.com/handoff-gate/handoff-gate/gate/rule"
 )
+
+// What runs a check and what judges it know nothing of each other, but the
+// outcome of the one is the outcome of the other.
+var _ = Outcome(proc.Outcome{})
 
 const (
 	head = "# Trust\n\n| Property | Status | Last Verified | TTL | Expires | Check |\n|---|---|---|---|---|---|\n"
