@@ -17,7 +17,7 @@ var (
 			"passes a change that nobody looked at.",
 		Remedy: "Run the action in a workflow on GitHub, which writes the payload. With `act`, pass an event file that has the field named in the message.",
 		Example: "A push event without `before`:\n\n" +
-			"    in the payload of the event push the field before is missing; expected: a commit id of 40 hexadecimal digits",
+			"    In the payload of the event push the field before is missing; expected: a commit id of 40 hexadecimal digits.",
 	}
 	WrongCheckout = &rule.Rule{
 		ID:       "action/wrong-checkout",
@@ -46,7 +46,7 @@ var (
 		Why: "The payload's base is often older than the commit on which GitHub built the merge commit of the same run. Measured from the older one, other people's " +
 			"merged work and their handoff update would count as this change's. So the merge commit's first parent is used, and both ids are named.",
 		Remedy:  "Nothing is to be done.",
-		Example: "the base has moved on: pull_request.base.sha is 1a2b…, but GitHub built the merge commit on 3c4d…, which is used",
+		Example: "    The base has moved on: pull_request.base.sha is 1a2b…, but GitHub built the merge commit on 3c4d…, which is used.",
 	}
 	ProjectRemoved = &rule.Rule{
 		ID:       "action/project-removed",

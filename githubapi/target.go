@@ -134,7 +134,19 @@ func Resolve(ctx context.Context, in TargetInput) (Target, error) {
 	if r.t.Blocked() {
 		r.t.NoChangeSet = ""
 	}
+	for i, p := range r.t.Problems {
+		r.t.Problems[i].Message, r.t.Problems[i].Remedy = sentence(p.Message), sentence(p.Remedy)
+	}
+	r.t.Base.Message, r.t.Base.Remedy = sentence(r.t.Base.Message), sentence(r.t.Base.Remedy)
 	return r.t, nil
+}
+
+// sentence gives a text its capital and its full stop.
+func sentence(s string) string {
+	if s == "" {
+		return ""
+	}
+	return strings.ToUpper(s[:1]) + strings.TrimSuffix(s[1:], ".") + "."
 }
 
 type resolver struct {
