@@ -406,7 +406,7 @@ func (r *resolver) push(w *row) {
 		w.base = unread
 		r.lacks(fieldDefaultBranch, "the name of the default branch")
 	case w.branch == branch:
-		w.base, w.source = emptyTree, "the empty tree: this is the first push of the default branch"
+		w.base, w.source = emptyTree, "the first push of the default branch"
 	default:
 		w.base, w.source = newBranch, "the merge base of HEAD and the default branch "+payload.Cut(w.branch, shown)
 	}
@@ -864,7 +864,7 @@ func (r *resolver) branchBase(ctx context.Context, w row) error {
 		r.underived(w, "where the new branch left "+payload.Cut(w.branch, shown)+" cannot be told: "+why)
 		return nil
 	case id == "":
-		r.t.Base = gate.Base{Empty: true, Source: "the empty tree: the new branch shares no commit with the default branch " + payload.Cut(w.branch, shown)}
+		r.t.Base = gate.Base{Empty: true, Source: "a history that shares no commit with the default branch " + payload.Cut(w.branch, shown)}
 		return nil
 	case id == r.head.ID:
 		r.t.Base = gate.Base{ID: id, Source: w.source}
@@ -932,7 +932,7 @@ func (r *resolver) releaseBase(ctx context.Context, w row) error {
 		r.underived(w, "the release before "+payload.Cut(r.t.Tag, shown)+" cannot be told: "+why)
 		return nil
 	case !found:
-		r.t.Base = gate.Base{Empty: true, Source: "the empty tree: there is no release before " + payload.Cut(r.t.Tag, shown)}
+		r.t.Base = gate.Base{Empty: true, Source: "the tags: there is no release before " + payload.Cut(r.t.Tag, shown)}
 		return nil
 	}
 	w.source = "the previous release tag " + payload.Cut(tag.Name, shown)
