@@ -55,8 +55,11 @@ type Input struct {
 	// HeadProblems are the problems of the head policy; those of the whole file
 	// and of trustTtl are reported here.
 	HeadProblems []policy.Problem
-	// PolicyUnavailable: the base policy is to be applied and there is no base.
+	// PolicyUnavailable: the base policy is to be applied and cannot be had.
 	PolicyUnavailable bool
+	// PolicyErr says why the base's file could not be read, where that is the
+	// reason; nil means that there is no base.
+	PolicyErr error
 
 	Today time.Time // its UTC date is the day to judge by
 
@@ -121,7 +124,7 @@ func Prepare(in Input) *Plan {
 	}
 	if in.PolicyUnavailable {
 		Scan(in.Register.Data, p.census.add)
-		p.notes = append(p.notes, "nothing was judged: there is no base to take the policy from")
+		p.notes = append(p.notes, "nothing was judged: the policy of the base is not available")
 		return p
 	}
 	if in.Register.State == gate.Absent {
@@ -182,8 +185,12 @@ func (p *Plan) policyProblems() {
 		p.trust = policy.BuiltIn().Trust
 	}
 	if in.PolicyUnavailable {
+		why := "there is no base commit to read it from"
+		if in.PolicyErr != nil {
+			why = "it could not be read there: " + clean(strings.TrimRight(in.PolicyErr.Error(), ". \n"), 300)
+		}
 		p.findings = append(p.findings, PolicyUnavailable.At(path, report.Span{},
-			"The policy of the base commit is the one to apply, and there is no base commit to read it from. No row of the register was judged and no check was run.",
+			"The policy of the base commit is the one to apply, and "+why+". No row of the register was judged and no check was run.",
 			p.remedy(report.Error, "Give a usable base commit; the layer drift says what is wrong with the present one.")))
 	}
 }

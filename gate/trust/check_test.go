@@ -340,7 +340,7 @@ func TestSummary(t *testing.T) {
 		},
 		{
 			"no policy", input(head+good, func(in *Input) { in.PolicyUnavailable = true }),
-			"1 row: 1 verified (0 check-backed, 1 dated, 0 with neither), 0 assumed, 0 untested, 0 other; nothing was judged: there is no base to take the policy from",
+			"1 row: 1 verified (0 check-backed, 1 dated, 0 with neither), 0 assumed, 0 untested, 0 other; nothing was judged: the policy of the base is not available",
 		},
 		{
 			"checks off", input(head+row("verified", "-", "build"), declare("build"), func(in *Input) { in.ChecksOff = "off" }),
@@ -404,6 +404,10 @@ func TestMessages(t *testing.T) {
 		if len(f.Message) > 600 {
 			t.Errorf("%d bytes: %s", len(f.Message), f.Message)
 		}
+	}
+	in = input(head+good, func(in *Input) { in.PolicyUnavailable, in.PolicyErr = true, errors.New("fatal: missing blob\x1b.\n") })
+	if f := Check(in, passing).Findings[0]; !strings.Contains(f.Message, "could not be read there: fatal: missing blob. No row") {
+		t.Errorf("%q", f.Message)
 	}
 	in = input(head+row("verified", "2026-03-01", "-"), enforce)
 	if f := Check(in, passing).Findings[0]; !strings.Contains(f.Message, "9 days ago") || !strings.Contains(f.Remedy, "In 6 days it blocks.") {
