@@ -25,7 +25,7 @@ type mark struct{ off, runes int }
 
 // stride is the distance of marks in bytes, and the longest piece of a line that
 // is counted afresh at each question.
-const stride = 4096
+const stride = 1024
 
 // New indexes text, which must not change afterwards.
 func New(text []byte) *Index {
@@ -44,8 +44,8 @@ func New(text []byte) *Index {
 // Line gives the line that holds the byte at off. An offset at or past the end
 // of a text that ends in LF belongs to the line that the last LF ended.
 func (x *Index) Line(off int) int {
-	if off >= len(x.text) && off > 0 && x.text[len(x.text)-1] == '\n' {
-		off = len(x.text) - 1
+	if n := len(x.text); off >= n && n > 0 && x.text[n-1] == '\n' {
+		off = n - 1
 	}
 	return sort.SearchInts(x.starts, off+1)
 }

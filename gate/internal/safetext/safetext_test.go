@@ -1,0 +1,93 @@
+package safetext
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+)
+
+func TestClean(t *testing.T) {
+	for _, tt := range []struct{ name, in, want string }{
+		{"empty", "", ""},
+		{"plain", "docs/guide.md", "docs/guide.md"},
+		{"line ends", "a\r\n::error::b", "a::error::b"},
+		{"terminal sequence", "\x1b[31mred\x1b[0m", "[31mred[0m"},
+		{"NUL, DEL and C1", "a\x00b\x7fc\u009bd", "abcd"},
+		{"bidirectional override", "a\u202eb\u2066c", "abc"},
+		{"zero width and soft hyphen", "a\u200bb\u200dc\u00add", "abcd"},
+		{"tag characters", "a\U000e0041b", "ab"},
+		{"byte order mark", "\ufeffa", "a"},
+		{"bad bytes", "a\xff\xfeb", "a\ufffd\ufffdb"},
+		{"other scripts", "说明 é العربية 😀", "说明 é العربية 😀"},
+		{"separators are no control characters", "a\u2028b\u00a0c", "a\u2028b\u00a0c"},
+		{"exactly as long as allowed", strings.Repeat("é", Limit), strings.Repeat("é", Limit)},
+		{"one character more", strings.Repeat("é", Limit+1), strings.Repeat("é", Limit) + "…"},
+		{"what is dropped does not count", strings.Repeat("\u200b", 999) + "a", "a"},
+		{"nothing is cut where only dropped characters follow", strings.Repeat("a", Limit) + "\n\n", strings.Repeat("a", Limit)},
+	} {
+		if got := Clean(tt.in); got != tt.want {
+			t.Errorf("%s: Clean(%q) = %q, want %q", tt.name, tt.in, got, tt.want)
+		}
+	}
+	if got := Cut("abcdef", 3); got != "abc…" {
+		t.Errorf("Cut to 3 = %q", got)
+	}
+	if got := Cut("abc", 0); got != "…" {
+		t.Errorf("Cut to 0 = %q", got)
+	}
+}
+
+func FuzzClean(f *testing.F) {
+	f.Add("a\x1b[0m\u202e\xff")
+	f.Add(strings.Repeat("é", 200))
+	f.Fuzz(func(t *testing.T, s string) {
+		got := Clean(s)
+		if !utf8.ValidString(got) || utf8.RuneCountInString(got) > Limit+1 {
+			t.Errorf("Clean(%q) = %q", s, got)
+		}
+		for _, r := range got {
+			if unicode.In(r, unicode.Cc, unicode.Cf) {
+				t.Errorf("Clean(%q) keeps %U", s, r)
+			}
+		}
+		if again := Clean(got); utf8.RuneCountInString(got) <= Limit && again != got {
+			t.Errorf("Clean twice gives %q, then %q", got, again)
+		}
+	})
+}
+
+func TestShellQuote(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{"packages/api", "packages/api"},
+		{"a@b:c=d,e%f+g-h_i.j", "a@b:c=d,e%f+g-h_i.j"},
+		{"", "''"},
+		{"a b", "'a b'"},
+		{"it's", `'it'\''s'`},
+		{"$(rm -rf /)", "'$(rm -rf /)'"},
+		{"a;b", "'a;b'"},
+		{"~", "'~'"},
+		{"*", "'*'"},
+		{"-rf", "'-rf'"},
+		{"é", "'é'"},
+	} {
+		if got := ShellQuote(tt.in); got != tt.want {
+			t.Errorf("ShellQuote(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
+
+// A real shell must read each quoted word as the text it came from.
+func TestShellReadsQuotedWordsBack(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("no sh on this machine")
+	}
+	for _, s := range []string{"", "plain/path", "a b", "it's", `"`, `\`, "$HOME", "`id`", "a\nb", "!x", "#x", "-n", "%s", "~root", "{a,b}", "'''", "é\u202e"} {
+		out, err := exec.Command(sh, "-c", "printf '%s' "+ShellQuote(s)).Output() //nolint:gosec // what is tested
+		if err != nil || string(out) != s {
+			t.Errorf("%q comes back as %q (%v)", s, out, err)
+		}
+	}
+}
