@@ -8,24 +8,22 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os/exec"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
+
+	"github.com/handoff-gate/handoff-gate/gate/proc"
 )
 
 // batch is one long-lived `cat-file --batch`. A request holds the lock until
 // its answer has been read to the end, so a reader of a large object must be
 // closed before the next request.
 type batch struct {
-	start func() (*exec.Cmd, error)
+	start func() (*proc.Process, error)
 
 	mu     sync.Mutex
-	cmd    *exec.Cmd
-	in     io.WriteCloser
+	child  *proc.Process // nil before the first request and after a failure
 	out    *bufio.Reader
-	stderr *boundedBuffer
 	closed bool
 }
 
@@ -34,6 +32,10 @@ type object struct {
 	id, kind string
 	size     int64
 }
+
+// ErrAmbiguous says that several objects have an id that begins with the digits
+// asked for. It is an fs.ErrNotExist: no one object is meant.
+var ErrAmbiguous = fmt.Errorf("several objects have such an id: %w", fs.ErrNotExist)
 
 // smallObject is the size up to which an object is read at once, which frees
 // the process for the next request.
@@ -69,12 +71,12 @@ func (b *batch) ask(name string) (object, error) {
 	if b.closed {
 		return object{}, errors.New("git cat-file was closed")
 	}
-	if b.cmd == nil {
+	if b.child == nil {
 		if err := b.open(); err != nil {
 			return object{}, err
 		}
 	}
-	if _, err := io.WriteString(b.in, name+"\n"); err != nil {
+	if _, err := io.WriteString(b.child.Stdin, name+"\n"); err != nil {
 		return object{}, b.broken(err)
 	}
 	line, err := b.out.ReadString('\n')
@@ -84,10 +86,11 @@ func (b *batch) ask(name string) (object, error) {
 	line = strings.TrimSuffix(line, "\n")
 	// The object's name is echoed and may hold blanks, so the answer is told
 	// from its end.
-	for _, word := range []string{" missing", " ambiguous"} {
-		if strings.HasSuffix(line, word) {
-			return object{}, fs.ErrNotExist
-		}
+	switch {
+	case strings.HasSuffix(line, " missing"):
+		return object{}, fs.ErrNotExist
+	case strings.HasSuffix(line, " ambiguous"):
+		return object{}, ErrAmbiguous
 	}
 	f := strings.Split(line, " ")
 	if len(f) != 3 {
@@ -101,35 +104,18 @@ func (b *batch) ask(name string) (object, error) {
 }
 
 func (b *batch) open() error {
-	cmd, err := b.start()
+	child, err := b.start()
 	if err != nil {
 		return err
 	}
-	b.stderr = &boundedBuffer{}
-	cmd.Stderr = b.stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return err
-	}
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("git cannot be started: %w", err)
-	}
-	b.cmd, b.in, b.out = cmd, in, bufio.NewReaderSize(out, 64<<10)
+	b.child, b.out = child, bufio.NewReaderSize(child.Stdout, 64<<10)
 	return nil
 }
 
 // broken ends the process after a failed exchange; the next request starts a
 // new one. The error carries what git said.
 func (b *batch) broken(err error) error {
-	b.in.Close()
-	b.cmd.Process.Kill()
-	b.cmd.Wait()
-	said := b.stderr.message()
-	b.cmd = nil
+	said := b.end()
 	if said != "" {
 		return &Error{Command: "cat-file", Message: said}
 	}
@@ -139,17 +125,22 @@ func (b *batch) broken(err error) error {
 	return fmt.Errorf("git cat-file: %w", err)
 }
 
+// end kills the process and gives what it had said.
+func (b *batch) end() string {
+	b.child.Kill()
+	_ = b.child.Wait() // it was killed, or has failed and said why
+	said := message(b.child.Stderr())
+	b.child = nil
+	return said
+}
+
 func (b *batch) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.closed = true
-	if b.cmd == nil {
-		return
+	if b.child != nil {
+		b.end()
 	}
-	b.in.Close()
-	b.cmd.Process.Kill()
-	b.cmd.Wait()
-	b.cmd = nil
 }
 
 // objectReader streams a large object and holds the batch until it is closed.
@@ -198,26 +189,9 @@ func (r *objectReader) Close() error {
 	return nil
 }
 
-// boundedBuffer keeps the first 16 KiB of what a child wrote to stderr.
-type boundedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (w *boundedBuffer) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if room := 16<<10 - w.b.Len(); room > 0 {
-		w.b.Write(p[:min(room, len(p))])
-	}
-	return len(p), nil
-}
-
-// message is git's last line, which names the cause, without its "fatal: ".
-func (w *boundedBuffer) message() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	lines := strings.Split(strings.TrimSpace(w.b.String()), "\n")
+// message is the line of git's that names the cause, without its "fatal: ".
+func message(stderr string) string {
+	lines := strings.Split(strings.TrimSpace(stderr), "\n")
 	for _, l := range lines {
 		if rest, ok := strings.CutPrefix(l, "fatal: "); ok {
 			return rest
@@ -226,41 +200,36 @@ func (w *boundedBuffer) message() string {
 	return strings.TrimPrefix(lines[len(lines)-1], "error: ")
 }
 
-// childWait is how long a child that was told to stop may take.
-const childWait = 2 * time.Second
+// maxOutput bounds what one git command may print: about five million files.
+const maxOutput = 1 << 30
 
-func (r *Repo) command(ctx context.Context, m mode, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, r.program, args...)
-	cmd.Dir = r.top
-	cmd.Env = r.environment(m)
-	cmd.WaitDelay = childWait
+func (r *Repo) command(m mode, args ...string) proc.Command {
 	if r.debug != nil {
 		r.debug("git " + strings.Join(args, " "))
 	}
-	return cmd
+	return proc.Command{Argv: append([]string{r.program}, args...), Dir: r.top, Env: r.environment(m), MaxOutput: maxOutput}
 }
 
 // output runs one git command and gives all it printed.
 func (r *Repo) output(ctx context.Context, m mode, args ...string) ([]byte, error) {
-	cmd := r.command(ctx, m, args...)
-	var stderr boundedBuffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err == nil {
-		return out, nil
+	res, err := proc.Run(ctx, r.command(m, args...))
+	return res.Stdout, failure(ctx, args[0], err)
+}
+
+// failure turns the error of a child into an *Error.
+func failure(ctx context.Context, name string, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return errors.Join(err, ctx.Err())
 	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	e := &Error{Command: args[0], Message: stderr.message(), Status: -1}
-	var exit *exec.ExitError
+	e := &Error{Command: name, Message: err.Error(), Status: -1}
+	var exit *proc.ExitError
 	if errors.As(err, &exit) {
-		e.Status = exit.ExitCode()
+		e.Status = exit.Code
+		if said := message(exit.Stderr); said != "" {
+			e.Message = said
+		}
 	}
-	if e.Message == "" {
-		e.Message = err.Error()
-	}
-	return out, e
+	return e
 }
 
 // Error is a git command that failed.

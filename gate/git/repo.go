@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/proc"
 )
 
 // Options say which repository to open and how.
@@ -72,7 +73,11 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	if o.OnDemand {
 		m = network
 	}
-	r.batch = &batch{start: func() (*exec.Cmd, error) { return r.command(ctx, m, "cat-file", "--batch"), nil }}
+	r.batch = &batch{start: func() (*proc.Process, error) {
+		c := r.command(m, "cat-file", "--batch")
+		c.PipeStdin = true
+		return proc.Start(ctx, c)
+	}}
 	// An answer of any kind means that git accepts the repository.
 	if _, rc, err := r.batch.request("HEAD^{commit}"); err == nil {
 		rc.Close()
@@ -355,16 +360,15 @@ func (r *Repo) BranchesWith(ctx context.Context, path string) ([]string, error) 
 	for _, b := range branches {
 		fmt.Fprintf(&in, "%s:%s\n", b.Commit, path)
 	}
-	cmd := r.command(ctx, plumbing, "cat-file", "--batch-check=%(objecttype)")
-	var stderr boundedBuffer
-	cmd.Stdin, cmd.Stderr = &in, &stderr
-	out, err := cmd.Output()
+	c := r.command(plumbing, "cat-file", "--batch-check=%(objecttype)")
+	c.Stdin = &in
+	res, err := proc.Run(ctx, c)
 	if err != nil {
-		return nil, &Error{Command: "cat-file", Message: stderr.message()}
+		return nil, failure(ctx, "cat-file", err)
 	}
 	var names []string
 	i := 0
-	for line := range strings.Lines(string(out)) {
+	for line := range strings.Lines(string(res.Stdout)) {
 		if i == len(branches) {
 			break
 		}

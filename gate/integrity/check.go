@@ -33,32 +33,42 @@ var Canonical = []string{
 type Input struct {
 	Project  string          // folder from the top level, or "."
 	Sets     []*snapshot.Set // the snapshots of the level's row, each judged by itself
-	Content  []report.Finding
-	Scanned  string // what the content checks were, for the summary
-	Compare  bool   // at ci: say so when the checkout is another one than the commit
+	Compare  bool            // at ci: say so when the checkout is another one than the commit
 	Commands gate.Commands
 }
 
-// Check judges every snapshot completely and reports what two of them share
+// Judgement is the layer before the content checks, which are part of it, have
+// been added.
+type Judgement struct{ c checker }
+
+// Judge judges every snapshot completely and reports what two of them share
 // once.
-func Check(in Input) report.Layer {
-	c := checker{in: in, seen: map[key]int{}}
-	errors := 0
+func Judge(in Input) *Judgement {
+	c := checker{in: in, seen: map[key]int{}, failedFiles: map[string]bool{}, unread: make([]map[string]bool, len(in.Sets))}
 	for i, set := range in.Sets {
-		before := len(c.items)
 		c.set = i
+		c.unread[i] = map[string]bool{}
 		c.judge(set)
-		errors += len(c.items) - before
 	}
-	if in.Compare && errors == 0 && len(in.Sets) == 2 {
+	if in.Compare && len(c.items) == 0 && len(in.Sets) == 2 {
 		c.compare(in.Sets[0], in.Sets[1])
 	}
-	findings := append(c.findings(), in.Content...)
-	return report.Done(ID, Title, c.summary(), findings)
+	return &Judgement{c}
 }
 
-// Errors counts the errors of a finished layer, content checks included.
-func Errors(l report.Layer) int { return l.Count().Errors }
+// Unread names the files of one snapshot, relative to the handoff folder, for
+// which not-regular or unverifiable is reported, so that the content checks
+// need not say it again.
+func (j *Judgement) Unread(set int) map[string]bool { return j.c.unread[set] }
+
+// Layer gives the finished layer, with what the content checks found and what
+// they were.
+func (j *Judgement) Layer(content []report.Finding, checked string) report.Layer {
+	return report.Done(ID, Title, j.c.summary(checked), append(j.c.findings(), content...))
+}
+
+// Check is Judge and Layer for a caller without content checks.
+func Check(in Input) report.Layer { return Judge(in).Layer(nil, "content was not checked") }
 
 // key tells findings of two snapshots that are the same one.
 type key struct{ rule, path, subject string }
@@ -76,6 +86,7 @@ type checker struct {
 
 	indexed, verified int // of the first snapshot
 	failedFiles       map[string]bool
+	unread            []map[string]bool // by snapshot
 }
 
 func (c *checker) path(name string) string {
@@ -84,6 +95,10 @@ func (c *checker) path(name string) string {
 
 func (c *checker) add(r *rule.Rule, path, subject string, span report.Span, message, remedy, fix string) {
 	name := c.in.Sets[c.set].Tree
+	if r == NotRegular || r == Unverifiable {
+		rel, _ := gate.Below(gate.Join(c.in.Project, gate.HandoffDir), path)
+		c.unread[c.set][rel] = true
+	}
 	k := key{r.ID, path, subject}
 	if i, ok := c.seen[k]; ok {
 		if sets := c.items[i].sets; sets[len(sets)-1] != name {
@@ -110,7 +125,7 @@ func (c *checker) findings() []report.Finding {
 	return out
 }
 
-func (c *checker) summary() string {
+func (c *checker) summary(checked string) string {
 	names := make([]string, len(c.in.Sets))
 	for i, s := range c.in.Sets {
 		names[i] = s.Tree
@@ -118,17 +133,14 @@ func (c *checker) summary() string {
 	var b strings.Builder
 	failed := len(c.failedFiles)
 	fmt.Fprintf(&b, "%d indexed, %d verified, %d failed; read from the %s", c.indexed, c.verified, failed, strings.Join(names, " and the "))
-	if c.in.Scanned != "" {
-		b.WriteString("; " + c.in.Scanned)
+	if checked != "" {
+		b.WriteString("; " + checked)
 	}
 	return b.String()
 }
 
 // judge takes the steps of aahp-verify.md 4 for one snapshot.
 func (c *checker) judge(set *snapshot.Set) {
-	if c.failedFiles == nil {
-		c.failedFiles = map[string]bool{}
-	}
 	manifestPath := c.path("MANIFEST.json")
 	if set.NotReal != "" {
 		c.add(HandoffDirNotReal, gate.Join(c.in.Project, gate.HandoffDir), "", report.Span{},

@@ -201,7 +201,9 @@ func (f *File) read(ctx context.Context, t gate.Tree, o Options) {
 		return
 	}
 	f.Entry.Size = e.Size
-	scanner := lint.NewScanner(f.Name, o.Scan)
+	scan := o.Scan
+	scan.Size = e.Size
+	scanner := lint.NewScanner(f.Name, scan)
 	digest := Digest{sum: sha256.New()}
 	blob := blobHash(o.IDLength, e.Size)
 	buf := make([]byte, bufferSize(e.Size))

@@ -1,0 +1,42 @@
+// Package catalog is the one table of every rule, put together from the rows
+// that each part declares.
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/handoff-gate/handoff-gate/gate/drift"
+	"github.com/handoff-gate/handoff-gate/gate/integrity"
+	"github.com/handoff-gate/handoff-gate/gate/lint"
+	"github.com/handoff-gate/handoff-gate/gate/pointer"
+	"github.com/handoff-gate/handoff-gate/gate/rule"
+	"github.com/handoff-gate/handoff-gate/gate/schemacheck"
+	"github.com/handoff-gate/handoff-gate/gate/trust"
+	"github.com/handoff-gate/handoff-gate/githubapi"
+)
+
+// Rules gives every rule, ordered by id.
+func Rules() []*rule.Rule {
+	all := slices.Concat(
+		githubapi.Rules,
+		integrity.Rules,
+		lint.Rules,
+		drift.Rules,
+		pointer.Rules,
+		trust.Rules,
+		schemacheck.Rules,
+	)
+	slices.SortFunc(all, func(a, b *rule.Rule) int { return strings.Compare(a.ID, b.ID) })
+	return all
+}
+
+// Find gives the rule with that id; nil when there is none.
+func Find(id string) *rule.Rule {
+	for _, r := range Rules() {
+		if r.ID == id {
+			return r
+		}
+	}
+	return nil
+}

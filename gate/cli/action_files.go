@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/handoff-gate/handoff-gate/gate/catalog"
+	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
+	"github.com/handoff-gate/handoff-gate/gate/render"
+	"github.com/handoff-gate/handoff-gate/gate/report"
+)
+
+// files checks the inputs report and sarif before anything is judged: a report
+// goes to a place in the workspace that no link leads to and that is neither
+// git's nor tracked by it.
+func (a *action) files(ctx context.Context) error {
+	for _, f := range []struct{ input, path string }{{"report", a.in.Report}, {"sarif", a.in.SARIF}} {
+		if f.path == "" {
+			continue
+		}
+		if err := a.mayWrite(ctx, f.path); err != nil {
+			return cannot("input %s: %s %s", f.input, safetext.Clean(f.path), err)
+		}
+	}
+	return nil
+}
+
+func (a *action) mayWrite(ctx context.Context, file string) error {
+	root, err := os.OpenRoot(a.env.Workspace)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for p := file; p != "."; p = path.Dir(p) {
+		if strings.EqualFold(path.Base(p), ".git") {
+			return errors.New("lies below .git")
+		}
+	}
+	if err := realPath(root, file); err != nil {
+		return err
+	}
+	rel, err := filepath.Rel(a.checkout.Top, filepath.Join(a.env.Workspace, filepath.FromSlash(file)))
+	if err != nil || !filepath.IsLocal(rel) {
+		return nil //nolint:nilerr // it lies outside the repository, so git tracks nothing there.
+	}
+	index, err := a.checkout.Repo.Index(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err := index.Stat(filepath.ToSlash(rel)); err == nil {
+		return errors.New("is tracked by git")
+	}
+	return nil
+}
+
+// realPath makes sure that what is there of a path are real folders and, at its
+// end, a regular file.
+func realPath(root *os.Root, file string) error {
+	at := ""
+	for segment := range strings.SplitSeq(file, "/") {
+		at = path.Join(at, segment)
+		info, err := root.Lstat(at)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case err != nil:
+			return errors.New("cannot be looked at")
+		case info.Mode()&fs.ModeSymlink != 0:
+			return errors.New("is reached through a symbolic link")
+		case at != file && !info.IsDir():
+			return errors.New("lies below a file")
+		case at == file && !info.Mode().IsRegular():
+			return errors.New("is there and no regular file")
+		}
+	}
+	return nil
+}
+
+// write writes the reports that were asked for. A failure is a warning: the
+// verdict stands.
+func (a *action) write(rep *report.Report) {
+	for _, f := range []struct {
+		input, path string
+		output      *string
+		render      func(*bytes.Buffer) error
+	}{
+		{"report", a.in.Report, &a.outputs.ReportPath, func(b *bytes.Buffer) error { return render.JSON(b, rep) }},
+		{"sarif", a.in.SARIF, &a.outputs.SARIFPath, func(b *bytes.Buffer) error { return render.SARIF(b, rep, catalog.Rules()) }},
+	} {
+		if f.path == "" {
+			continue
+		}
+		var b bytes.Buffer
+		err := f.render(&b)
+		if err == nil {
+			err = a.writeInside(f.path, a.mask.Bytes(b.Bytes()))
+		}
+		if err != nil {
+			a.log.Message(report.Warning, fmt.Sprintf("The input %s is not served: %s", f.input, err))
+			continue
+		}
+		*f.output = f.path
+	}
+}
+
+// writeInside writes a file of the workspace, folders made as needed. The file
+// is written beside its place and renamed, so that a link put there meanwhile
+// is replaced and not followed.
+func (a *action) writeInside(file string, data []byte) error {
+	root, err := os.OpenRoot(a.env.Workspace)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := realPath(root, file); err != nil {
+		return err
+	}
+	owner := ownerOf(a.env.Workspace)
+	dir := path.Dir(file)
+	at := ""
+	if dir != "." {
+		for segment := range strings.SplitSeq(dir, "/") {
+			at = path.Join(at, segment)
+			err := root.Mkdir(at, 0o755)
+			if errors.Is(err, fs.ErrExist) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			owner.give(root, at)
+		}
+	}
+	temporary := path.Join(dir, "."+path.Base(file)+".tmp")
+	_ = root.Remove(temporary) // a leftover of a run that was killed
+	f, err := root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err == nil {
+		owner.give(root, temporary)
+		err = root.Rename(temporary, file)
+	}
+	if err != nil {
+		_ = root.Remove(temporary)
+	}
+	return err
+}

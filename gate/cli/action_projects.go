@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
+	"github.com/handoff-gate/handoff-gate/gate/run"
+	"github.com/handoff-gate/handoff-gate/githubapi"
+)
+
+// manifestSuffix is what a project's manifest ends in.
+const manifestSuffix = gate.HandoffDir + "/MANIFEST.json"
+
+// projects resolves the input path: folders, globs and auto.
+func (a *action) projects(ctx context.Context) ([]run.Project, error) {
+	var out []run.Project
+	seen := map[string]bool{}
+	add := func(path string, removed *run.Given) {
+		if seen[path] {
+			return
+		}
+		seen[path] = true
+		out = append(out, run.Project{Path: path, Commands: a.commands(path), Removed: removed})
+	}
+	var found *manifests
+	for _, line := range a.in.Paths {
+		isFolder, err := a.folder(line.Text)
+		switch {
+		case err != nil:
+			return nil, err
+		case isFolder:
+			if err := a.hasHandoff(line.Text); err != nil {
+				return nil, err
+			}
+			add(line.Text, nil)
+			continue
+		case !line.Auto && !line.Glob:
+			return nil, cannot("input path: there is no folder %s in the repository", safetext.Clean(line.Text))
+		}
+		if found == nil {
+			if found, err = a.manifests(ctx); err != nil {
+				return nil, err
+			}
+		}
+		for _, p := range found.matching(line) {
+			add(p, found.removed[p])
+		}
+	}
+	if len(out) == 0 {
+		return nil, cannot("nothing was found to verify: no folder that the input path selects holds %s, at HEAD or in the base", manifestSuffix)
+	}
+	return out, nil
+}
+
+// commands are what remedies end in, as a person would run them at the top
+// level of a clone.
+func (a *action) commands(path string) gate.Commands {
+	again := "handoff-gate verify " + safetext.ShellQuote(path) + " --level ci"
+	if id := a.target.Base.ID; id != "" {
+		again += " --base " + id
+	}
+	return gate.Commands{Regen: regenerate(filepath.Join(a.checkout.Top, filepath.FromSlash(path)), path), Again: again}
+}
+
+// folder tells whether a line names a folder of the checkout. A link is none:
+// it could lead out of the repository.
+func (a *action) folder(path string) (bool, error) {
+	if path == "." {
+		return true, nil
+	}
+	e, err := a.checkout.Work.Stat(path)
+	if err != nil || e.Kind == gate.Regular {
+		return false, nil //nolint:nilerr // what is not there is no folder; the caller says so.
+	}
+	if e.Kind != gate.Folder {
+		return false, cannot("input path: %s is a %s, not a folder", safetext.Clean(path), e.Kind)
+	}
+	return true, nil
+}
+
+// hasHandoff makes sure that a named project has a handoff folder on disk.
+func (a *action) hasHandoff(project string) error {
+	dir := gate.Join(project, gate.HandoffDir)
+	if info, err := os.Stat(filepath.Join(a.checkout.Top, filepath.FromSlash(dir))); err == nil && info.IsDir() {
+		return nil
+	}
+	hint := ""
+	if exists := a.inHead(); exists != nil && exists(dir+"/MANIFEST.json") {
+		hint = "; HEAD's tree has it, so this is a sparse checkout: add the pattern /" + safetext.Clean(dir) + "/ to it"
+	}
+	return cannot("%s holds no folder %s%s", safetext.Clean(project), gate.HandoffDir, hint)
+}
+
+// manifests are the projects of HEAD's tree, and those the change removed.
+type manifests struct {
+	paths   []string // ordered by bytes
+	removed map[string]*run.Given
+}
+
+func (a *action) manifests(ctx context.Context) (*manifests, error) {
+	m := &manifests{removed: map[string]*run.Given{}}
+	repo := a.checkout.Repo
+	if a.target.Head == "" {
+		return m, nil
+	}
+	head, err := repo.Commit(ctx, a.target.Head)
+	if err != nil {
+		return nil, cannot("HEAD cannot be read: %s", err)
+	}
+	entries, err := repo.TreeEntries(ctx, head.Tree, ".")
+	if err != nil {
+		return nil, cannot("HEAD's tree cannot be listed: %s", err)
+	}
+	m.paths = projectsOf(entries)
+	if a.target.Base.ID == "" {
+		return m, nil
+	}
+	base, err := repo.Commit(ctx, a.target.Base.ID)
+	if err != nil {
+		return nil, cannot("the base commit cannot be read: %s", err)
+	}
+	before, err := repo.TreeEntries(ctx, base.Tree, ".")
+	if err != nil {
+		return nil, cannot("the base's tree cannot be listed: %s", err)
+	}
+	for _, p := range projectsOf(before) {
+		if slices.Contains(m.paths, p) || !hasBelow(entries, p) {
+			continue
+		}
+		m.removed[p] = &run.Given{
+			Rule:    githubapi.ProjectRemoved,
+			Message: "the change removes " + safetext.Clean(gate.Join(p, manifestSuffix)) + ", but other files of the project stay: deleting a handoff is no way out of it",
+			Remedy:  "Restore the project's handoff folder, or remove the rest of the project too.",
+		}
+	}
+	for p := range m.removed {
+		m.paths = append(m.paths, p)
+	}
+	slices.Sort(m.paths)
+	return m, nil
+}
+
+func projectsOf(entries []gate.Entry) []string {
+	var out []string
+	for _, e := range entries {
+		if e.Path == manifestSuffix {
+			out = append(out, ".")
+		} else if p, ok := strings.CutSuffix(e.Path, "/"+manifestSuffix); ok {
+			out = append(out, p)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// hasBelow tells whether a tree has files below a folder.
+func hasBelow(entries []gate.Entry, dir string) bool {
+	return slices.ContainsFunc(entries, func(e gate.Entry) bool {
+		_, ok := gate.Below(dir, e.Path)
+		return ok
+	})
+}
+
+func (m *manifests) matching(line githubapi.PathLine) []string {
+	if line.Auto {
+		return m.paths
+	}
+	var out []string
+	for _, p := range m.paths {
+		if matchGlob(line.Text, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// matchGlob matches a path against a pattern in which * and ? stand for any
+// characters, or one, within a segment, and everything else for itself.
+func matchGlob(pattern, path string) bool {
+	ps, ss := strings.Split(pattern, "/"), strings.Split(path, "/")
+	if len(ps) != len(ss) {
+		return false
+	}
+	for i := range ps {
+		if !matchSegment(ps[i], ss[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// matchSegment goes back to the last star only, so its time is bounded by the
+// product of both lengths.
+func matchSegment(pattern, s string) bool {
+	p, i, star, mark := 0, 0, -1, 0
+	for i < len(s) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, mark = p, i
+			p++
+		case p < len(pattern) && pattern[p] == '?':
+			_, n := utf8.DecodeRuneInString(s[i:])
+			p, i = p+1, i+n
+		case p < len(pattern) && pattern[p] == s[i]:
+			p, i = p+1, i+1
+		case star >= 0:
+			mark++
+			p, i = star+1, mark
+		default:
+			return false
+		}
+	}
+	return strings.Trim(pattern[p:], "*") == ""
+}

@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/handoff-gate/handoff-gate/gate/catalog"
+	"github.com/handoff-gate/handoff-gate/gate/render"
+	"github.com/handoff-gate/handoff-gate/gate/report"
+)
+
+// print writes a report to standard output in the format that was asked for.
+func print(p Process, c *common, rep *report.Report, advice []string) error {
+	w := bufio.NewWriter(p.Stdout)
+	text := render.TextOptions{Quiet: c.quiet, Advice: advice}
+	var err error
+	switch c.format.value {
+	case "json":
+		err = render.JSON(w, rep)
+	case "sarif":
+		err = render.SARIF(w, rep, catalog.Rules())
+	case "github":
+		err = render.GitHub(w, rep, render.GitHubOptions{Random: rand.Reader, Text: text})
+	default:
+		text.Color = isTerminal(p.Stdout) && p.getenv("NO_COLOR") == "" && p.getenv("TERM") != "dumb"
+		err = render.Text(w, rep, text)
+	}
+	if err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+func writeReport(path string, rep *report.Report) error {
+	var b bytes.Buffer
+	if err := render.JSON(&b, rep); err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil { //nolint:gosec // a report is for everybody to read.
+		return fmt.Errorf("the report cannot be written: %w", err)
+	}
+	return nil
+}
+
+var rulesCommand = command{
+	name: "rules", usage: "[--format text|json|markdown]", summary: "List every rule of the gate",
+	run: func(_ context.Context, p Process, args []string) error {
+		fs := flag.NewFlagSet("rules", flag.ContinueOnError)
+		format := choice{"text", []string{"text", "json", "markdown"}}
+		fs.Var(&format, "format", "")
+		if _, err := parse(fs, args, 0); err != nil {
+			return err
+		}
+		switch format.value {
+		case "json":
+			return render.RulesJSON(p.Stdout, catalog.Rules())
+		case "markdown":
+			return render.RulesMarkdown(p.Stdout, catalog.Rules())
+		}
+		return render.RulesText(p.Stdout, catalog.Rules())
+	},
+}
+
+var explainCommand = command{
+	name: "explain", usage: "RULE", summary: "Say what a rule finds, why it matters and how to fix it",
+	run: func(_ context.Context, p Process, args []string) error {
+		rest, err := parse(flag.NewFlagSet("explain", flag.ContinueOnError), args, 1)
+		if err != nil {
+			return err
+		}
+		if len(rest) == 0 {
+			return usagef("name a rule, such as integrity/checksum-mismatch; `handoff-gate rules` lists them")
+		}
+		r := catalog.Find(rest[0])
+		if r == nil {
+			return usagef("there is no rule %q; `handoff-gate rules` lists them", rest[0])
+		}
+		return render.Explain(p.Stdout, r)
+	},
+}
+
+var versionCommand = command{
+	name: "version", usage: "", summary: "Print version, commit and Go version",
+	run: func(_ context.Context, p Process, args []string) error {
+		if _, err := parse(flag.NewFlagSet("version", flag.ContinueOnError), args, 0); err != nil {
+			return err
+		}
+		commit := p.Commit
+		if commit == "" {
+			commit = "unknown"
+		}
+		_, err := fmt.Fprintf(p.Stdout, "handoff-gate %s (commit %s, %s)\n", p.Version, commit, runtime.Version())
+		return err
+	},
+}

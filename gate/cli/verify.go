@@ -1,0 +1,287 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/git"
+	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
+	"github.com/handoff-gate/handoff-gate/gate/lint"
+	"github.com/handoff-gate/handoff-gate/gate/policy"
+	"github.com/handoff-gate/handoff-gate/gate/report"
+	"github.com/handoff-gate/handoff-gate/gate/run"
+)
+
+// skipVariable is the escape hatch of verify below ci (aahp-verify.md 9).
+const skipVariable = "AAHP_SKIP_VERIFY"
+
+// baseVariable names a base where --base does not.
+const baseVariable = "AAHP_BASE_SHA"
+
+var verifyCommand = command{
+	name:    "verify",
+	usage:   "[PATH] [--level precommit|prepush|full|ci] [--base SHA] [--policy-from base|head] [--schema] [--secrets fixed|extended] [--quiet] [--format text|json|sarif|github] [--report FILE] [--now RFC3339]",
+	summary: "Verify an AAHP handoff set: integrity, drift, commit pointer, trust register",
+	help: `PATH is a project: a folder that holds .ai/handoff/ (default: the current folder).
+
+  --level L        precommit judges what is staged, prepush and full the branch,
+                   ci the commit against --base (default: full)
+  --base SHA       the commit the change is measured from; beats AAHP_BASE_SHA
+  --policy-from S  whose aahp.config.json decides: base (default at ci) or head
+  --schema         also judge manifest and config against their schemas
+  --secrets S      extended adds the gitleaks rules to the fixed detectors
+  --quiet          text only: leave out what is fine
+  --format F       text, json, sarif or github (workflow commands)
+  --report FILE    also write the JSON report to FILE
+  --now RFC3339    the time to judge dates by (default: now)
+
+AAHP_SKIP_VERIFY=1 skips everything at every level but ci.
+`,
+	run: runVerify,
+}
+
+var lintCommand = command{
+	name:    "lint",
+	usage:   "[PATH] [--secrets fixed|extended] [--quiet] [--format text|json|sarif|github] [--report FILE] [--now RFC3339]",
+	summary: "Check the content of a handoff set alone (layer 1 of verify)",
+	help: `Reads the working tree: manifest integrity, instructions and characters that a
+reviewer cannot see, credentials, addresses, locks and conflict markers.
+The flags are those of verify.
+`,
+	run: runLint,
+}
+
+// common are the flags of every verifying command.
+type common struct {
+	format  choice
+	report  once
+	now     once
+	quiet   bool
+	secrets choice
+}
+
+func (c *common) register(fs *flag.FlagSet) {
+	c.format = choice{"text", []string{"text", "json", "sarif", "github"}}
+	c.secrets = choice{"fixed", []string{"fixed", "extended"}}
+	fs.Var(&c.format, "format", "")
+	fs.Var(&c.report, "report", "")
+	fs.Var(&c.now, "now", "")
+	fs.Var(&c.secrets, "secrets", "")
+	fs.BoolVar(&c.quiet, "quiet", false, "")
+}
+
+// time gives the clock to judge dates by.
+func (c *common) time() (time.Time, error) {
+	if !c.now.given {
+		return time.Now().UTC(), nil
+	}
+	t, err := time.Parse(time.RFC3339, c.now.value)
+	if err != nil {
+		return t, usagef("--now %q is no RFC 3339 time such as 2026-03-01T12:00:00Z", c.now.value)
+	}
+	return t.UTC(), nil
+}
+
+func (c *common) secretSet() lint.SecretSet {
+	if c.secrets.value == "extended" {
+		return lint.Extended
+	}
+	return lint.Fixed
+}
+
+// again adds the flags that were given to the command that repeats this run.
+func (c *common) again(words []string) []string {
+	if c.secrets.value != "fixed" {
+		words = append(words, "--secrets", c.secrets.value)
+	}
+	return words
+}
+
+func runVerify(ctx context.Context, p Process, args []string) error {
+	fs := flag.NewFlagSet("verify", flag.ContinueOnError)
+	var c common
+	var base once
+	level := choice{string(gate.Full), []string{string(gate.Precommit), string(gate.Prepush), string(gate.Full), string(gate.CI)}}
+	from := choice{"", []string{string(policy.FromBase), string(policy.FromHead)}}
+	var schema, governance bool
+	c.register(fs)
+	fs.Var(&level, "level", "")
+	fs.Var(&base, "base", "")
+	fs.Var(&from, "policy-from", "")
+	fs.BoolVar(&schema, "schema", false, "")
+	fs.BoolVar(&governance, "governance", false, "")
+	paths, err := parse(fs, args, 1)
+	if err != nil {
+		return err
+	}
+	if base.given && base.value == "" {
+		return usagef("--base needs a commit id")
+	}
+	if governance {
+		return usagef("--governance is not a capability of this version")
+	}
+	now, err := c.time()
+	if err != nil {
+		return err
+	}
+	project, err := openProject(paths)
+	if err != nil {
+		return err
+	}
+	words := []string{"handoff-gate", "verify", safetext.ShellQuote(project.given), "--level", level.value}
+	if base.given {
+		words = append(words, "--base", safetext.ShellQuote(base.value))
+	}
+	if from.value != "" {
+		words = append(words, "--policy-from", from.value)
+	}
+	if schema {
+		words = append(words, "--schema")
+	}
+	o := run.Options{
+		Level: gate.Level(level.value), PolicyFrom: policy.Source(from.value), Schema: schema, Secrets: c.secretSet(), Now: now, Environ: p.Environ,
+	}
+	ci := o.Level == gate.CI
+	checkout, target, err := project.open(ctx, p, !ci, strings.Join(c.again(words), " "))
+	if err != nil {
+		return err
+	}
+	defer checkout.Close()
+	if p.getenv(skipVariable) == "1" && !ci {
+		why := skipVariable + "=1 is set: nothing was evaluated"
+		rep := run.Skipped([]run.Project{target}, o, why)
+		return finish(p, &c, rep, []string{why + ". The level ci will still check."})
+	}
+	given := p.getenv(baseVariable)
+	if base.given {
+		given = base.value
+	}
+	if o.Base, err = run.ResolveBase(ctx, checkout.Repo, o.Level, given); err != nil {
+		return err
+	}
+	rep, err := run.Verify(ctx, checkout, []run.Project{target}, o)
+	if err != nil {
+		return err
+	}
+	return finish(p, &c, rep, nil)
+}
+
+func runLint(ctx context.Context, p Process, args []string) error {
+	fs := flag.NewFlagSet("lint", flag.ContinueOnError)
+	var c common
+	c.register(fs)
+	paths, err := parse(fs, args, 1)
+	if err != nil {
+		return err
+	}
+	now, err := c.time()
+	if err != nil {
+		return err
+	}
+	project, err := openProject(paths)
+	if err != nil {
+		return err
+	}
+	again := strings.Join(c.again([]string{"handoff-gate", "lint", safetext.ShellQuote(project.given)}), " ")
+	checkout, target, err := project.open(ctx, p, true, again)
+	if err != nil {
+		return err
+	}
+	defer checkout.Close()
+	rep, err := run.Verify(ctx, checkout, []run.Project{target}, run.Options{
+		Level: gate.Full, OnlyContent: true, Secrets: c.secretSet(), Now: now, Environ: p.Environ,
+	})
+	if err != nil {
+		return err
+	}
+	return finish(p, &c, rep, nil)
+}
+
+// project is the folder that the command line names.
+type project struct {
+	given string // as it was given, for commands that people paste
+	dir   string // absolute, links resolved
+}
+
+// openProject finds the project and makes sure that it has a handoff folder; a
+// link to one is enough here, layer 1 refuses it.
+func openProject(paths []string) (project, error) {
+	p := project{given: "."}
+	if len(paths) > 0 {
+		p.given = paths[0]
+	}
+	if p.given == "" {
+		return p, usagef("the path is empty")
+	}
+	abs, err := filepath.Abs(p.given)
+	if err != nil {
+		return p, err
+	}
+	if p.dir, err = filepath.EvalSymlinks(abs); err != nil {
+		return p, fmt.Errorf("there is no folder %s", p.given)
+	}
+	if info, err := os.Stat(p.dir); err != nil || !info.IsDir() {
+		return p, fmt.Errorf("%s is no folder", p.given)
+	}
+	if info, err := os.Stat(filepath.Join(p.dir, filepath.FromSlash(gate.HandoffDir))); err != nil || !info.IsDir() {
+		return p, fmt.Errorf("%s holds no folder %s", p.given, gate.HandoffDir)
+	}
+	return p, nil
+}
+
+// open opens the repository around the project.
+func (p project) open(ctx context.Context, proc Process, hooks bool, again string) (*run.Checkout, run.Project, error) {
+	start, err := os.Getwd()
+	if err != nil {
+		return nil, run.Project{}, err
+	}
+	c, err := run.OpenCheckout(ctx, git.Options{Dir: p.dir, StartDir: start, Environ: proc.Environ, ServeHooks: hooks})
+	if err != nil {
+		return nil, run.Project{}, err
+	}
+	rel, err := filepath.Rel(c.Top, p.dir)
+	if err != nil || !filepath.IsLocal(rel) {
+		c.Close()
+		return nil, run.Project{}, errors.Join(errors.New("the project is not below the top level of its repository"), err)
+	}
+	path := filepath.ToSlash(rel)
+	return c, run.Project{Path: path, Commands: gate.Commands{Regen: regenerate(p.dir, p.given), Again: again}}, nil
+}
+
+// regenerate names the command that regenerates the manifest as it runs there
+// (aahp-verify.md 10).
+func regenerate(dir, given string) string {
+	for _, c := range []struct{ file, command string }{
+		{"scripts/aahp-manifest.sh", "bash scripts/aahp-manifest.sh ."},
+		{"node_modules/@elvatis_com/aahp/bin/aahp.js", "node node_modules/@elvatis_com/aahp/bin/aahp.js manifest ."},
+	} {
+		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(c.file))); err == nil && info.Mode().IsRegular() {
+			return c.command
+		}
+	}
+	return "handoff-gate manifest " + safetext.ShellQuote(given)
+}
+
+// finish prints a report and turns its verdict into the exit status.
+func finish(p Process, c *common, rep *report.Report, advice []string) error {
+	rep.Tool = report.Tool{Name: "handoff-gate", Version: p.Version}
+	if c.report.given {
+		if err := writeReport(c.report.value, rep); err != nil {
+			return err
+		}
+	}
+	if err := print(p, c, rep, advice); err != nil {
+		return fmt.Errorf("the report cannot be printed: %w", err)
+	}
+	if rep.Verdict == report.Fail {
+		return exitStatus(statusFail)
+	}
+	return nil
+}

@@ -1,0 +1,353 @@
+// Package run is one run of the gate, for verify and action alike: it reads the
+// snapshots, lets every layer of every project decide, runs the declared checks
+// last and puts the report together. It knows no event and no flag.
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/disk"
+	"github.com/handoff-gate/handoff-gate/gate/drift"
+	"github.com/handoff-gate/handoff-gate/gate/git"
+	"github.com/handoff-gate/handoff-gate/gate/integrity"
+	"github.com/handoff-gate/handoff-gate/gate/lint"
+	"github.com/handoff-gate/handoff-gate/gate/pointer"
+	"github.com/handoff-gate/handoff-gate/gate/policy"
+	"github.com/handoff-gate/handoff-gate/gate/report"
+	"github.com/handoff-gate/handoff-gate/gate/rule"
+	"github.com/handoff-gate/handoff-gate/gate/schemacheck"
+	"github.com/handoff-gate/handoff-gate/gate/snapshot"
+	"github.com/handoff-gate/handoff-gate/gate/trust"
+)
+
+// Checkout is what a run reads from: a work tree and, where there is one, its
+// repository.
+type Checkout struct {
+	Top  string     // absolute, links resolved
+	Work *disk.Tree // the working tree at Top
+	Repo *git.Repo  // nil outside a repository
+}
+
+// OpenCheckout opens the repository that holds o.Dir, or o.Dir alone outside a
+// repository.
+func OpenCheckout(ctx context.Context, o git.Options) (*Checkout, error) {
+	repo, err := git.Open(ctx, o)
+	top := o.Dir
+	switch {
+	case err == nil:
+		top = repo.Top()
+	case errors.Is(err, git.ErrNoRepository):
+		repo = nil
+	default:
+		return nil, err
+	}
+	work, err := disk.Open(top)
+	if err != nil {
+		if repo != nil {
+			repo.Close()
+		}
+		return nil, err
+	}
+	return &Checkout{Top: top, Work: work, Repo: repo}, nil
+}
+
+// Close ends what OpenCheckout began.
+func (c *Checkout) Close() {
+	c.Work.Close()
+	if c.Repo != nil {
+		c.Repo.Close()
+	}
+}
+
+// Given is a problem that was found before the layers: it becomes an error or
+// notice in layer drift of every project.
+type Given struct {
+	Rule            *rule.Rule
+	Message, Remedy string
+}
+
+// Project is one handoff set to verify.
+type Project struct {
+	Path     string // from the top level, or "."
+	Commands gate.Commands
+	// Removed says that HEAD's tree lost the project's manifest but not the rest
+	// of its folder; the finding that reports it.
+	Removed *Given
+}
+
+// Options say how the projects are judged.
+type Options struct {
+	Level       gate.Level
+	Base        gate.Base
+	NoChangeSet string // why there is no change set; "" when there is one to compare
+	HeadIsBase  bool   // HEAD's own policy is the base policy
+	Given       []Given
+	PolicyFrom  policy.Source // "": the level's default
+	Secrets     lint.SecretSet
+	Schema      bool
+	Now         time.Time
+
+	Environ         []string // for declared checks
+	ChecksOff       string   // why declared checks are not run; "" runs them
+	NoProgramHint   string   // what to add when a check's program is not there
+	Contained       bool     // as the action: own HOME, the folder owner's rights, a process nobody can read
+	ShallowIsNotice bool
+	OnlyContent     bool // lint: the layer integrity of the working tree alone
+}
+
+// run is the state that the projects of one run share.
+type run struct {
+	c *Checkout
+	o Options
+
+	head    git.Commit
+	hasHead bool
+	headSet gate.Tree // HEAD's tree; nil when HEAD does not resolve
+	base    gate.Tree // nil without a base commit
+
+	index func() (*git.Index, error)
+
+	changes, staged []gate.Change
+	diffErr         error
+}
+
+// Verify judges the projects and gives the finished report, but for its tool.
+func Verify(ctx context.Context, c *Checkout, projects []Project, o Options) (*report.Report, error) {
+	r := &run{c: c, o: o}
+	if err := r.resolve(ctx); err != nil {
+		return nil, err
+	}
+	rep := &report.Report{Base: o.Base.ID, Head: r.head.ID}
+	if o.Level == gate.Precommit || o.OnlyContent {
+		rep.Base = ""
+	}
+	results := make([]*result, len(projects))
+	for i, p := range projects {
+		var err error
+		if results[i], err = r.project(ctx, p); err != nil {
+			return nil, err
+		}
+	}
+	// Everything is decided; only now may a program of the checkout run.
+	runner := checkRunner{checkout: c, o: o}
+	defer runner.close()
+	for _, res := range results {
+		if res.plan != nil {
+			outcomes, err := runner.run(ctx, res.path, res.plan.Run)
+			if err != nil {
+				return nil, err
+			}
+			res.set(res.plan.Finish(outcomes))
+		}
+		level := string(o.Level)
+		if o.OnlyContent {
+			level = "lint"
+		}
+		rep.Projects = append(rep.Projects, report.Project{Path: res.path, Format: "aahp", Level: level, Layers: res.layers})
+	}
+	rep.Finish()
+	return rep, ctx.Err()
+}
+
+// resolve reads what all projects share.
+func (r *run) resolve(ctx context.Context) error {
+	if r.c.Repo == nil {
+		return nil
+	}
+	head, err := r.c.Repo.Commit(ctx, "HEAD^{commit}")
+	switch {
+	case err == nil:
+		r.head, r.hasHead = head, true
+		r.headSet = r.c.Repo.Tree(snapshot.HeadTree, head.Tree)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	r.index = sync.OnceValues(func() (*git.Index, error) { return r.c.Repo.Index(ctx) })
+	if r.o.OnlyContent {
+		return nil
+	}
+	return r.compare(ctx)
+}
+
+// compare fills the change sets. A comparison that fails is a finding of every
+// project, so it is kept, not returned.
+func (r *run) compare(ctx context.Context) error {
+	baseTree := ""
+	if r.o.Level != gate.Precommit {
+		switch {
+		case r.o.Base.ID != "":
+			c, err := r.c.Repo.Commit(ctx, r.o.Base.ID)
+			if err != nil {
+				r.diffErr = fmt.Errorf("the base commit cannot be read: %w", err)
+				return nil
+			}
+			baseTree = c.Tree
+			r.base = r.c.Repo.Tree("base tree", baseTree)
+		case r.o.Base.Empty:
+			baseTree = git.EmptyTree(len(r.head.ID))
+			r.base = r.c.Repo.Tree("base tree", baseTree)
+		}
+	}
+	from := r.head.Tree
+	if !r.hasHead {
+		n, err := r.c.Repo.IDLength(ctx)
+		if err != nil {
+			return err
+		}
+		from = git.EmptyTree(n)
+	}
+	if r.o.Level == gate.Precommit {
+		r.base = r.headSet
+	} else if !r.o.Base.Known() || r.o.NoChangeSet != "" {
+		return nil
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		r.staged, err = r.c.Repo.Staged(ctx, from)
+		return err
+	})
+	if baseTree != "" && baseTree != r.head.Tree {
+		g.Go(func() (err error) {
+			r.changes, err = r.c.Repo.Changes(ctx, baseTree, r.head.Tree)
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			return err
+		}
+		r.changes, r.staged, r.diffErr = nil, nil, err
+	}
+	return nil
+}
+
+// result is a project on the way to its report.
+type result struct {
+	path   string
+	layers []report.Layer
+	plan   *trust.Plan
+}
+
+// set puts a finished layer in the place that was kept for it.
+func (r *result) set(l report.Layer) {
+	for i := range r.layers {
+		if r.layers[i].ID == l.ID {
+			r.layers[i] = l
+		}
+	}
+}
+
+// project lets every layer of one project decide, but for its declared checks.
+func (r *run) project(ctx context.Context, p Project) (*result, error) {
+	res := &result{path: p.Path}
+	if p.Removed != nil {
+		res.layers = r.removed(p)
+		return res, nil
+	}
+	s := &source{run: r, p: p}
+	if err := s.read(ctx); err != nil {
+		return nil, err
+	}
+	for _, l := range layers {
+		if !l.on(r.o) {
+			continue
+		}
+		layer, err := l.decide(ctx, s, res)
+		if err != nil {
+			return nil, err
+		}
+		res.layers = append(res.layers, layer)
+	}
+	return res, nil
+}
+
+// removed reports a project whose handoff folder a change took away.
+func (r *run) removed(p Project) []report.Layer {
+	const why = "the project's handoff folder was removed"
+	f := p.Removed.Rule.At(manifestPath(p.Path), report.Span{}, p.Removed.Message, p.Removed.Remedy+"\nfix: "+p.Commands.Again)
+	var out []report.Layer
+	for _, l := range layers {
+		if !l.on(r.o) {
+			continue
+		}
+		if l.id == drift.ID {
+			out = append(out, report.Done(l.id, l.title, why, []report.Finding{f}))
+		} else {
+			out = append(out, report.Skipped(l.id, l.title, why))
+		}
+	}
+	return out
+}
+
+func manifestPath(project string) string {
+	return gate.Join(project, gate.HandoffDir+"/MANIFEST.json")
+}
+
+// given makes the findings that stand in layer drift from what was known before
+// the run.
+func (s *source) given() []report.Finding {
+	var out []report.Finding
+	for _, g := range s.run.o.Given {
+		remedy := g.Remedy
+		if g.Rule.Severity == report.Error {
+			remedy += "\nfix: " + s.p.Commands.Again
+		}
+		out = append(out, g.Rule.At(manifestPath(s.p.Path), report.Span{}, g.Message, remedy))
+	}
+	return out
+}
+
+// layer is one row of the registration table: a capability drops in as one
+// package and one row.
+type layer struct {
+	id, title string
+	on        func(Options) bool
+	decide    func(context.Context, *source, *result) (report.Layer, error)
+}
+
+func always(Options) bool     { return true }
+func verifying(o Options) bool { return !o.OnlyContent }
+
+// layers are the layers of an AAHP project, in the order of the report.
+var layers = []layer{
+	{integrity.ID, integrity.Title, always, decideIntegrity},
+	{drift.ID, drift.Title, verifying, decideDrift},
+	{pointer.ID, pointer.Title, verifying, decidePointer},
+	{trust.ID, trust.Title, verifying, decideTrust},
+	{schemacheck.ID, schemacheck.Title, func(o Options) bool { return verifying(o) && o.Schema }, decideSchema},
+}
+
+// Layers names the layers that a run with these options has, in order.
+func Layers(o Options) (out []report.Layer) {
+	for _, l := range layers {
+		if l.on(o) {
+			out = append(out, report.Layer{ID: l.id, Title: l.title})
+		}
+	}
+	return out
+}
+
+// Skipped is the report of a run in which nothing was evaluated, with the
+// reason in every layer.
+func Skipped(projects []Project, o Options, why string) *report.Report {
+	rep := &report.Report{}
+	for _, p := range projects {
+		rp := report.Project{Path: p.Path, Format: "aahp", Level: string(o.Level)}
+		for _, l := range layers {
+			if l.on(o) {
+				rp.Layers = append(rp.Layers, report.Skipped(l.id, l.title, why))
+			}
+		}
+		rep.Projects = append(rep.Projects, rp)
+	}
+	rep.Finish()
+	return rep
+}

@@ -1,0 +1,257 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/drift"
+	"github.com/handoff-gate/handoff-gate/gate/integrity"
+	"github.com/handoff-gate/handoff-gate/gate/lint"
+	"github.com/handoff-gate/handoff-gate/gate/pointer"
+	"github.com/handoff-gate/handoff-gate/gate/policy"
+	"github.com/handoff-gate/handoff-gate/gate/report"
+	"github.com/handoff-gate/handoff-gate/gate/schemacheck"
+	"github.com/handoff-gate/handoff-gate/gate/snapshot"
+	"github.com/handoff-gate/handoff-gate/gate/trust"
+)
+
+// source is everything that was read for one project. Each layer's row of
+// sources (aahp-verify.md 2) is decided here and nowhere else.
+type source struct {
+	run *run
+	p   Project
+
+	sets     []*snapshot.Set // of layer 1, in the order of its row
+	markers  []treeMarkers   // beside sets
+	locks    []string        // local branches that hold the lock file
+	locksErr error
+
+	newSide  gate.Tree // of layer 2; nil where there is none
+	policies policy.Policies
+
+	pointer pointer.Input
+
+	judged gate.Tree // what the pointer, the register and the schemas are read from
+}
+
+// read reads the project. Independent parts are read side by side.
+func (s *source) read(ctx context.Context) error {
+	r := s.run
+	if err := s.trees(ctx); err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.readSets(ctx) })
+	g.Go(func() error { return s.readMarkers(ctx) })
+	if r.c.Repo != nil {
+		g.Go(func() error {
+			s.locks, s.locksErr = r.c.Repo.BranchesWith(ctx, gate.Join(s.p.Path, gate.HandoffDir+"/HANDOFF.lock"))
+			return ctx.Err()
+		})
+	}
+	if !r.o.OnlyContent {
+		if r.o.Level != gate.Precommit {
+			g.Go(func() error { return s.readPointer(ctx) })
+		}
+		g.Go(func() error {
+			s.readPolicies()
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// trees chooses what is read from where.
+func (s *source) trees(context.Context) error {
+	r := s.run
+	s.judged = r.c.Work
+	if r.c.Repo == nil || r.o.OnlyContent {
+		return nil
+	}
+	if r.o.Level == gate.CI {
+		s.newSide = r.headSet
+		if r.hasHead {
+			s.judged = r.headSet
+		}
+		return nil
+	}
+	x, err := r.index()
+	if err != nil {
+		return err
+	}
+	s.newSide = x
+	return nil
+}
+
+// readSets reads the handoff set of each snapshot of layer 1. The working tree
+// comes first, so that what a commit or the index has in the same bytes need
+// not be read again.
+func (s *source) readSets(ctx context.Context) error {
+	r := s.run
+	o := snapshot.Options{Scan: lint.Options{Secrets: r.o.Secrets}}
+	var second gate.Tree
+	if r.c.Repo != nil && r.hasHead && !r.o.OnlyContent {
+		switch r.o.Level {
+		case gate.CI:
+			second = r.headSet
+		case gate.Precommit:
+			if _, err := s.newSide.Stat(manifestPath(s.p.Path)); err == nil {
+				second = s.newSide
+			}
+		case gate.Prepush, gate.Full:
+		}
+	}
+	if second != nil {
+		o.IDLength = len(r.head.ID)
+	}
+	working, err := snapshot.Read(ctx, r.c.Work, s.p.Path, o)
+	if err != nil {
+		return fmt.Errorf("the handoff folder cannot be read: %w", err)
+	}
+	s.sets = []*snapshot.Set{working}
+	if second == nil {
+		return nil
+	}
+	o.IDLength, o.Known = 0, s.sets
+	other, err := snapshot.Read(ctx, second, s.p.Path, o)
+	if err != nil {
+		return fmt.Errorf("the handoff folder of the %s cannot be read: %w", second.Name(), err)
+	}
+	if r.o.Level == gate.CI {
+		s.sets = []*snapshot.Set{other, working}
+	} else {
+		s.sets = append(s.sets, other)
+	}
+	return nil
+}
+
+// readPolicies reads the copies of aahp.config.json.
+func (s *source) readPolicies() {
+	r := s.run
+	path := gate.Join(s.p.Path, policy.ConfigFile)
+	in := policy.Input{
+		Source: r.o.PolicyFrom, Level: r.o.Level, HeadIsBase: r.o.HeadIsBase,
+		Working: gate.ReadDocument(r.c.Work, path, gate.MaxConfig),
+		Outside: s.newSide == nil,
+	}
+	if s.newSide != nil {
+		in.NewSide = gate.ReadDocument(s.newSide, path, gate.MaxConfig)
+	}
+	if r.diffErr == nil && r.c.Repo != nil {
+		// Before the first commit there is no policy that could have been agreed
+		// on: the built-in one stands, as against the empty tree.
+		in.BaseAvailable = r.base != nil || r.o.Level == gate.Precommit
+		if r.base != nil {
+			in.Base = gate.ReadDocument(r.base, path, gate.MaxConfig)
+		}
+	}
+	s.policies = policy.Resolve(in)
+}
+
+func decideIntegrity(_ context.Context, s *source, res *result) (report.Layer, error) {
+	r := s.run
+	j := integrity.Judge(integrity.Input{
+		Project: s.p.Path, Sets: s.sets, Commands: s.p.Commands,
+		Compare: r.o.Level == gate.CI && len(s.sets) == 2,
+	})
+	in := lint.Input{Project: s.p.Path, Today: r.o.Now, Commands: s.p.Commands, BranchLocks: s.locks, BranchErr: s.locksErr}
+	for i, set := range s.sets {
+		snap := lint.Snapshot{
+			Name: set.Tree, Lock: set.Has("HANDOFF.lock"), Reported: j.Unread(i),
+			Markers: s.markers[i].found, TreeProblems: s.markers[i].problems,
+		}
+		for _, f := range set.Files {
+			if f.State == gate.Present {
+				snap.Files = append(snap.Files, f.Content)
+			} else {
+				snap.Unscannable = append(snap.Unscannable, lint.Problem{Path: f.Name, Reason: f.Err.Error()})
+			}
+		}
+		in.Snapshots = append(in.Snapshots, snap)
+	}
+	checked := "content checked"
+	if r.o.Secrets == lint.Extended {
+		checked += " with the gitleaks rules " + lint.ExtendedVersion
+	}
+	return j.Layer(lint.Check(in), checked), nil
+}
+
+func decideDrift(_ context.Context, s *source, _ *result) (report.Layer, error) {
+	r := s.run
+	in := drift.Input{
+		Project: s.p.Path, Level: r.o.Level, Repository: r.c.Repo != nil, Base: r.o.Base, NoChangeSet: r.o.NoChangeSet,
+		Given: s.given(), Changes: r.changes, Staged: r.staged, DiffErr: r.diffErr, Policies: s.policies,
+		OldSide: r.base, HeadTree: r.headSet, NewSide: s.newSide, Commands: s.p.Commands,
+	}
+	return drift.Check(in), nil
+}
+
+func decideTrust(_ context.Context, s *source, res *result) (report.Layer, error) {
+	r := s.run
+	if r.o.Level == gate.Precommit {
+		return report.Skipped(trust.ID, trust.Title, "not run at precommit"), nil
+	}
+	in := trust.Input{
+		Project: s.p.Path, Commands: s.p.Commands,
+		Register:   gate.ReadDocument(s.judged, gate.Join(s.p.Path, trust.RegisterFile), gate.MaxTrustRegister),
+		ConfigPath: gate.Join(s.p.Path, policy.ConfigFile),
+		Applied:    s.policies.Applied, Source: s.policies.From, HeadTrust: s.policies.Head.Policy.Trust,
+		HeadProblems: s.policies.Head.Problems, PolicyUnavailable: s.policies.Unavailable, PolicyErr: s.policies.BaseErr,
+		Today: r.o.Now, ChecksOff: r.o.ChecksOff, NoProgramHint: r.o.NoProgramHint,
+		PackageJSON: gate.ReadDocument(r.c.Work, gate.Join(s.p.Path, "package.json"), gate.MaxPackageJSON),
+	}
+	for i := range res.layers {
+		if res.layers[i].ID == integrity.ID {
+			in.IntegrityErrors = res.layers[i].Count().Errors
+		}
+	}
+	for _, name := range trust.LicenseNames() {
+		if _, err := r.c.Work.Stat(gate.Join(s.p.Path, name)); errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		in.LicenseName = name
+		in.License = s.license(name)
+		break
+	}
+	res.plan = trust.Prepare(in)
+	return report.Layer{ID: trust.ID, Title: trust.Title}, nil
+}
+
+// license reads the license text; a link is followed only to a regular file of
+// the same repository.
+func (s *source) license(name string) gate.Document {
+	return readInside(s.run.c, gate.Join(s.p.Path, name), trust.MaxLicense)
+}
+
+func decideSchema(_ context.Context, s *source, res *result) (report.Layer, error) {
+	r := s.run
+	set := s.sets[0]
+	if r.o.Level == gate.Precommit && len(s.sets) == 2 {
+		set = s.sets[1]
+	}
+	tree := s.judged
+	if set.Tree == snapshot.IndexTree {
+		tree = s.newSide
+	}
+	in := schemacheck.Input{
+		Project: s.p.Path, Now: r.o.Now, Commands: s.p.Commands, Manifest: set.Manifest, Mask: lint.Mask,
+		Config: gate.ReadDocument(tree, gate.Join(s.p.Path, policy.ConfigFile), gate.MaxConfig),
+	}
+	for _, l := range res.layers {
+		in.Reported = append(in.Reported, l.Findings...)
+	}
+	in.Files = func(yield func(gate.Document) bool) {
+		for _, f := range set.Files {
+			if strings.HasSuffix(f.Name, ".json") && f.State == gate.Present && !yield(gate.ReadDocument(tree, f.Entry.Path, gate.MaxHandoffFile)) {
+				return
+			}
+		}
+	}
+	return schemacheck.Check(in), nil
+}
