@@ -70,10 +70,12 @@ func prose(s string) string {
 // an issue reference such as GH-1.
 func isPlainProse(s string) bool {
 	for word := range strings.SplitSeq(s, " ") {
-		word = strings.TrimRight(word, ".,;:!?)")
+		word = strings.TrimRight(word, ".,;:)")
 		word = strings.TrimLeft(word, "(")
-		if hex := strings.Trim(word, "0123456789abcdefABCDEF"); hex == "" && len(word) >= 7 {
-			return false
+		for part := range strings.FieldsFuncSeq(word, func(r rune) bool { return r > 0x7F || !isAlnum(byte(r)) }) {
+			if len(part) >= 7 && strings.Trim(part, "0123456789abcdefABCDEF") == "" {
+				return false
+			}
 		}
 		dash, digit := false, false
 		for i := range len(word) {
@@ -139,4 +141,16 @@ func isWebAddress(u string) bool {
 	}
 	parsed, err := url.Parse(u)
 	return err == nil && parsed.Host != "" && parsed.User == nil
+}
+
+// ownWord shows a rule's id or a version, which are ours. They stay readable in
+// the source of the page; one of another form than ours is made inert.
+func ownWord(s string) string {
+	s = cutBytes(s, 200)
+	for i := range len(s) {
+		if !isAlnum(s[i]) && strings.IndexByte("/.-+_", s[i]) < 0 {
+			return inert(s)
+		}
+	}
+	return s
 }

@@ -83,7 +83,7 @@ func CheckRunOutput(r *report.Report, o SummaryOptions) (title, summary, text st
 func FailureSummary(reason string, o SummaryOptions) string {
 	p := page{r: &report.Report{Tool: report.Tool{Name: "handoff-gate", Version: o.Version}}, o: o}
 	reason = cutBytes(reason, maxTextInSummary)
-	return "## ❌ Handoff Gate: could not run\n\n<p>" + codeLines(strings.Split(reason, "\n")) + "</p>\n\n" + p.foot() + "\n"
+	return "## ❌ Handoff Gate could not run\n\n<p>" + codeLines(strings.Split(reason, "\n")) + "</p>\n\n" + p.foot() + "\n"
 }
 
 // page builds the pieces of a summary. Pieces are separated by empty lines;
@@ -138,7 +138,7 @@ func (p *page) verdict() string {
 	case p.r.Count().Warnings > 0:
 		sign = "⚠️"
 	}
-	return "## " + sign + " Handoff Gate: " + lowerFirst(Headline(p.r))
+	return "## " + sign + " Handoff Gate " + lowerFirst(Headline(p.r))
 }
 
 // lowerFirst makes "Failed" "failed", for the middle of a line.
@@ -270,9 +270,10 @@ func (p *page) notes() string {
 
 // foot is the last line: which program, which workflow, which run.
 func (p *page) foot() string {
-	name := cmp.Or(p.r.Tool.Name, "handoff-gate")
-	version := cutBytes(cmp.Or(p.o.Version, p.r.Tool.Version), 100)
-	s := "<p>" + inert(name+" "+version)
+	s := "<p>handoff-gate"
+	if v := cmp.Or(p.o.Version, p.r.Tool.Version); v != "" {
+		s += " " + ownWord(v)
+	}
 	if p.o.Workflow != "" {
 		s += " · workflow " + Code(cutBytes(p.o.Workflow, 300))
 	}
@@ -504,7 +505,7 @@ func fileHead(it *item) string {
 func (p *page) finding(it *item) string {
 	f := it.finding
 	var b strings.Builder
-	b.WriteString("<li>" + severitySign(f.Severity) + " " + Code(f.Rule))
+	b.WriteString("<li>" + severitySign(f.Severity) + " <code>" + ownWord(f.Rule) + "</code>")
 	if f.Path != "" {
 		place := f.Path
 		if f.Line > 0 {
