@@ -22,7 +22,8 @@ func (e *FetchError) Error() string { return e.Message }
 const fetchTries = 3
 
 // Fetch gets one commit by its full id from the remote "origin". It writes no
-// ref and no FETCH_HEAD, and never cuts the history of a complete clone.
+// ref and no FETCH_HEAD, and never cuts the history of a complete clone. Files
+// that root made are given to the owner of the repository.
 func (r *Repo) Fetch(ctx context.Context, id string) error {
 	if !IsFullID(id) {
 		return fs.ErrNotExist
@@ -39,6 +40,7 @@ func (r *Repo) Fetch(ctx context.Context, id string) error {
 	var last *FetchError
 	for range fetchTries {
 		_, err := r.output(ctx, network, args...)
+		r.giveBack(ctx)
 		if err == nil {
 			return nil
 		}

@@ -272,4 +272,3 @@ func blobMarkers(tree gate.Tree, path string, buf []byte) (lint.Markers, error) 
 	defer r.Close()
 	return lint.ConflictMarkers(r, buf)
 }
-

@@ -313,7 +313,7 @@ type layer struct {
 	decide    func(context.Context, *source, *result) (report.Layer, error)
 }
 
-func always(Options) bool     { return true }
+func always(Options) bool      { return true }
 func verifying(o Options) bool { return !o.OnlyContent }
 
 // layers are the layers of an AAHP project, in the order of the report.

@@ -246,6 +246,9 @@ func decideSchema(_ context.Context, s *source, res *result) (report.Layer, erro
 	for _, l := range res.layers {
 		in.Reported = append(in.Reported, l.Findings...)
 	}
+	if res.plan != nil {
+		in.Reported = append(in.Reported, res.plan.Findings()...)
+	}
 	in.Files = func(yield func(gate.Document) bool) {
 		for _, f := range set.Files {
 			if strings.HasSuffix(f.Name, ".json") && f.State == gate.Present && !yield(gate.ReadDocument(tree, f.Entry.Path, gate.MaxHandoffFile)) {

@@ -489,3 +489,6 @@ func plural(n int, noun string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }
+
+// Findings are what Prepare found, before any declared check.
+func (p *Plan) Findings() []report.Finding { return slices.Clone(p.findings) }
