@@ -237,8 +237,8 @@ func result(p *report.Project, f *report.Finding, ruleIndex int, twins map[strin
 	if file == "" {
 		file = p.Path
 	}
-	print := fingerprint(p, f)
-	twins[print]++
+	mark := fingerprint(p, f)
+	twins[mark]++
 	return sarifResult{
 		RuleID:    f.Rule,
 		RuleIndex: ruleIndex,
@@ -249,7 +249,7 @@ func result(p *report.Project, f *report.Finding, ruleIndex int, twins map[strin
 			Region:   region,
 		}}},
 		// The form HASH:N is the one code scanning computes itself.
-		Fingerprints: map[string]string{"primaryLocationLineHash": print + ":" + strconv.Itoa(twins[print])},
+		Fingerprints: map[string]string{"primaryLocationLineHash": mark + ":" + strconv.Itoa(twins[mark])},
 	}
 }
 

@@ -128,11 +128,11 @@ func checkSARIF(t *testing.T, doc []byte) []map[string]any {
 				t.Errorf("region %v", region)
 			}
 		}
-		print := str(t, obj(t, res["partialFingerprints"], "partialFingerprints")["primaryLocationLineHash"], "fingerprint")
-		if !fingerprintForm.MatchString(print) || prints[print] {
-			t.Errorf("fingerprint %s", print)
+		mark := str(t, obj(t, res["partialFingerprints"], "partialFingerprints")["primaryLocationLineHash"], "fingerprint")
+		if !fingerprintForm.MatchString(mark) || prints[mark] {
+			t.Errorf("fingerprint %s", mark)
 		}
-		prints[print] = true
+		prints[mark] = true
 	}
 	return results
 }
@@ -174,15 +174,15 @@ func TestSARIFLocations(t *testing.T) {
 // A finding is recognised in the next run although lines, counts and digests
 // moved; another rule, file or wording is another finding.
 func TestSARIFFingerprints(t *testing.T) {
-	print := func(f report.Finding) string {
+	mark := func(f report.Finding) string {
 		return obj(t, checkSARIF(t, sarif(t, one(".", f)))[0]["partialFingerprints"], "p")["primaryLocationLineHash"].(string)
 	}
-	a := print(finding("a/b", report.Error, "f", 3, "row Build expired 12 days ago, digest sha256:0a1b2c3d4e", "r"))
+	a := mark(finding("a/b", report.Error, "f", 3, "row Build expired 12 days ago, digest sha256:0a1b2c3d4e", "r"))
 	for name, f := range map[string]report.Finding{
 		"another line and day": finding("a/b", report.Error, "f", 9, "row Build expired 113 days ago, digest sha256:99ffee00aa", "r"),
 		"another remedy":       finding("a/b", report.Error, "f", 3, "row Build expired 12 days ago, digest sha256:0a1b2c3d4e", "x"),
 	} {
-		if print(f) != a {
+		if mark(f) != a {
 			t.Errorf("%s: another fingerprint", name)
 		}
 	}
@@ -191,7 +191,7 @@ func TestSARIFFingerprints(t *testing.T) {
 		"another file": finding("a/b", report.Error, "g", 3, "row Build expired 12 days ago, digest sha256:0a1b2c3d4e", "r"),
 		"another row":  finding("a/b", report.Error, "f", 3, "row Tests expired 12 days ago, digest sha256:0a1b2c3d4e", "r"),
 	} {
-		if print(f) == a {
+		if mark(f) == a {
 			t.Errorf("%s: the same fingerprint", name)
 		}
 	}

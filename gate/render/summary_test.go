@@ -382,3 +382,33 @@ func BenchmarkRender5000(b *testing.B) {
 		})
 	}
 }
+
+// A long list keeps its beginning in view and folds the rest.
+func TestSummaryFoldsLongLists(t *testing.T) {
+	var fs []report.Finding
+	for i := range 25 {
+		fs = append(fs, finding("a/b", report.Error, fmt.Sprintf("f%02d", i), 1, "m", "r"))
+	}
+	md := summary(t, made(report.Project{Path: ".", Layers: []report.Layer{report.Done("a", "A", "s", fs)}}), options())
+	before, after, ok := strings.Cut(md, "<details><summary>15 more</summary>")
+	if !ok || strings.Count(before, "<li>") != openFindings || strings.Count(after, "<li>") != 15 {
+		t.Errorf("not folded:\n%s", md)
+	}
+	inactive(t, md)
+}
+
+// Errors come first in a layer, and the findings of a file stand together.
+func TestSummaryOrder(t *testing.T) {
+	md := summary(t, made(report.Project{Path: ".", Layers: []report.Layer{report.Done("a", "A", "s", []report.Finding{
+		finding("a/warn", report.Warning, "a.md", 1, "m", "r"),
+		finding("a/warn", report.Warning, "b.md", 1, "m", "r"),
+		finding("a/err", report.Error, "b.md", 9, "m", "r"),
+	})}}), options())
+	var got []string
+	for _, m := range regexp.MustCompile(`<li>\S+ <code>(a/\w+)</code> at <a href="[^"]*/(\w\.md)#L(\d)">`).FindAllStringSubmatch(md, -1) {
+		got = append(got, strings.Join(m[1:], " "))
+	}
+	if want := []string{"a/err b.md 9", "a/warn b.md 1", "a/warn a.md 1"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -101,14 +101,14 @@ func (t *textWriter) shown(l *report.Layer) bool {
 }
 
 func (t *textWriter) project(p *report.Project) {
-	width, any := 0, false
+	width, some := 0, false
 	for i := range p.Layers {
 		if t.shown(&p.Layers[i]) {
-			any = true
+			some = true
 			width = max(width, len(p.Layers[i].ID))
 		}
 	}
-	if !any {
+	if !some {
 		return
 	}
 	t.gap()
