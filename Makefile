@@ -13,7 +13,7 @@ build:
 	  -ldflags "-s -w -buildid= -X main.commit=$$(git rev-parse HEAD 2>/dev/null)" -o handoff-gate .
 
 run: build
-	go run ./githubapi/internal/demo
+	go run ./githubapi/internal/demo -binary ./handoff-gate
 
 # The linters come first and the tests last, so that their result is what one sees.
 test: needs lint

@@ -1,0 +1,235 @@
+package packaging
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/handoff-gate/handoff-gate/githubapi"
+	"github.com/handoff-gate/handoff-gate/githubapi/internal/sample"
+)
+
+// tool builds one of the pinned tools of .github/tools and returns its path. A test
+// that needs one is skipped where it can be had neither from the module cache nor
+// from a module proxy.
+func tool(t *testing.T, pkg string) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("SKIPPED: builds a tool; not with -short")
+	}
+	file := filepath.Join(t.TempDir(), filepath.Base(pkg))
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-modfile=.github/tools/workflows.mod", "-o", file, pkg)
+	cmd.Dir = root(t)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		t.Skipf("SKIPPED: %s cannot be built here (no module proxy?): %v\n%s", pkg, err, output)
+	}
+	return file
+}
+
+// files are those that match a pattern below the root, at least one.
+func files(t *testing.T, pattern string) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(root(t), pattern))
+	if err != nil || len(found) == 0 {
+		t.Fatalf("%s: %v, %v", pattern, found, err)
+	}
+	return found
+}
+
+// Workflows and examples pass actionlint. The examples are laid out as an adopter
+// would have them, so that the workflow which one of them calls is found.
+func TestActionlint(t *testing.T) {
+	actionlint := tool(t, "github.com/rhysd/actionlint/cmd/actionlint")
+	adopter := t.TempDir()
+	workflows := filepath.Join(adopter, ".github", "workflows")
+	if err := os.MkdirAll(workflows, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(adopter, ".git"), 0o755); err != nil { // how actionlint knows a repository
+		t.Fatal(err)
+	}
+	for _, example := range files(t, ".github/examples/*.yml") {
+		data, err := os.ReadFile(example)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(workflows, filepath.Base(example)), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, dir := range []string{root(t), adopter} {
+		cmd := exec.CommandContext(t.Context(), actionlint, "-no-color")
+		cmd.Dir = dir
+		if output, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("in %s: %v\n%s", dir, err, output)
+		}
+	}
+}
+
+// workflow is the part of a workflow that the rules below are about.
+type workflow struct {
+	Permissions yaml.Node
+	Jobs        map[string]struct {
+		Uses  string
+		Steps []struct {
+			Uses, Run string
+			With      map[string]string
+		}
+	}
+}
+
+// The security habits that zizmor checks and this project can check without it:
+// actions by commit id, read-only permissions at the top, no credentials left in the
+// checkout, no expression inside a command.
+func TestWorkflowHabits(t *testing.T) {
+	pinned := regexp.MustCompile(`^[\w.-]+/[\w./-]+@[0-9a-f]{40}$`)
+	for _, file := range slices.Concat(files(t, ".github/workflows/*.yml"), files(t, ".github/examples/*.yml")) {
+		name := filepath.Base(file)
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var w workflow
+		if err := yaml.Unmarshal(data, &w); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var permissions map[string]string
+		if err := w.Permissions.Decode(&permissions); err != nil || len(permissions) != 1 || permissions["contents"] != "read" {
+			t.Errorf("%s: permissions at the top are not contents: read alone", name)
+		}
+		for id, job := range w.Jobs {
+			if job.Uses != "" && !strings.HasPrefix(job.Uses, "./") && !pinned.MatchString(job.Uses) {
+				t.Errorf("%s: %s: %s is not pinned by a commit id", name, id, job.Uses)
+			}
+			for _, step := range job.Steps {
+				if step.Uses != "" && step.Uses != "./" && !pinned.MatchString(step.Uses) {
+					t.Errorf("%s: %s: %s is not pinned by a commit id", name, id, step.Uses)
+				}
+				if strings.HasPrefix(step.Uses, "actions/checkout@") && step.With["persist-credentials"] != "false" {
+					t.Errorf("%s: %s: the checkout keeps its credentials", name, id)
+				}
+				if strings.Contains(step.Run, "${{") {
+					t.Errorf("%s: %s: an expression in a command: %s", name, id, step.Run)
+				}
+				if strings.HasPrefix(step.Uses, "handoff-gate/") || step.Uses == "./" {
+					usable(t, name, step.With)
+				}
+			}
+		}
+		// Each id is followed by the version it stands for, for people and for updates.
+		for line := range strings.Lines(string(data)) {
+			if strings.Contains(line, "uses: ") && strings.Contains(line, "@") && !regexp.MustCompile(`@[0-9a-f]{40} # v\d+\.\d+\.\d+\n`).MatchString(line) {
+				t.Errorf("%s: no version beside the commit id: %s", name, strings.TrimSpace(line))
+			}
+		}
+	}
+}
+
+// usable tells that a step gives the action only inputs that it has and this version
+// supports.
+func usable(t *testing.T, name string, with map[string]string) {
+	t.Helper()
+	for input := range with {
+		i := slices.IndexFunc(githubapi.InputSpecs, func(s githubapi.InputSpec) bool { return s.Name == input })
+		if i < 0 || githubapi.InputSpecs[i].Absent {
+			t.Errorf("%s: the input %s is none of this version", name, input)
+		}
+	}
+}
+
+// The required-check example, run by act on this machine itself: act is a second
+// implementation of the runner, so it finds what a test that calls the program
+// cannot (names of inputs, outputs, the composite's environment). What it would fetch
+// from GitHub is replaced by folders: the checkout by one that does nothing, since the
+// workspace is the sample's own repository, and the action by the composite one,
+// reduced to starting the binary that was built here.
+func TestExampleUnderAct(t *testing.T) {
+	act := tool(t, "github.com/nektos/act")
+	source := filepath.Join(root(t), "testdata", "sample")
+	scratch := t.TempDir()
+	workspace := filepath.Join(scratch, "tide-tables")
+	commits, err := sample.Build(t.Context(), source, workspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(scratch, "bin", "handoff-gate")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".")
+	build.Dir = root(t)
+	if output, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	noCheckout := actionFolder(t, filepath.Join(scratch, "no-checkout"), "name: checkout\nruns:\n  using: composite\n  steps:\n    - run: 'true'\n      shell: bash\n")
+	composite := read(t, ".github/actions/run/action.yml")
+	start := regexp.MustCompile(`run: exec bash .*`).ReplaceAllLiteralString(composite, "run: exec "+binary+" action")
+	if start == composite {
+		t.Fatal("the composite action's command has changed; so must this test")
+	}
+	gate := actionFolder(t, filepath.Join(scratch, "gate"), start)
+
+	example := read(t, ".github/examples/required-check.yml")
+	uses := regexp.MustCompile(`uses: (\S+@\S+)`).FindAllStringSubmatch(example, -1)
+	if len(uses) != 2 {
+		t.Fatalf("the example uses %v", uses)
+	}
+	file := filepath.Join(scratch, "workflow.yml")
+	if err := os.WriteFile(file, []byte(example), 0o644); err != nil {
+		t.Fatal(err)
+	}
+
+	for _, tt := range []struct {
+		name, head, merge string
+		passes            bool
+	}{
+		{"broken", commits.Failing, commits.FailingMerge, false},
+		{"repaired", commits.Repaired, commits.RepairedMerge, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if err := sample.Checkout(t.Context(), workspace, tt.merge); err != nil {
+				t.Fatal(err)
+			}
+			event := filepath.Join(t.TempDir(), "event.json")
+			if err := os.WriteFile(event, sample.PullRequest("opened", commits.Base, tt.head), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+			defer cancel()
+			cmd := exec.CommandContext(ctx, act, "pull_request",
+				"--workflows", file, "--eventpath", event, "--platform", "ubuntu-latest=-self-hosted",
+				"--local-repository", uses[0][1]+"="+noCheckout, "--local-repository", uses[1][1]+"="+gate,
+				"--action-offline-mode", "--no-cache-server", "--rm", "--directory", workspace)
+			cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_CACHE_HOME="+t.TempDir())
+			output, err := cmd.CombinedOutput()
+			var exit *exec.ExitError
+			if err != nil && !errors.As(err, &exit) {
+				t.Fatal(err)
+			}
+			log := string(output)
+			if passed := err == nil; passed != tt.passes {
+				t.Fatalf("the workflow passed: %t, expected %t\n%s", passed, tt.passes, log)
+			}
+			if !tt.passes && !strings.Contains(log, "handoff-not-updated") {
+				t.Fatalf("the workflow failed for another reason\n%s", log)
+			}
+		})
+	}
+}
+
+func actionFolder(t *testing.T, dir, text string) string {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "action.yml"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
