@@ -30,7 +30,7 @@ import (
 	"github.com/handoff-gate/handoff-gate/githubapi/internal/sample"
 )
 
-// MaxImage is how large the image may be, as the sum of its layers after gzip.
+// maxImage is how large the image may be, as the sum of its layers after gzip.
 const maxImage = 18_000_000 // bytes
 
 // The owner of the checkout in these tests: neither root nor anyone else here.
@@ -431,8 +431,10 @@ func container(t *testing.T, image string, r sample.Run, network string, more ..
 	t.Helper()
 	home := t.TempDir()
 	giveAway(t, r.Workspace, r.Commands, home)
-	args := []string{"run", "--rm", "--network", network, "--workdir", "/github/workspace",
-		"-v", r.Workspace + ":/github/workspace", "-v", r.Commands + ":/github/file_commands", "-v", home + ":/github/home", "-e", "HOME=/github/home"}
+	args := []string{
+		"run", "--rm", "--network", network, "--workdir", "/github/workspace",
+		"-v", r.Workspace + ":/github/workspace", "-v", r.Commands + ":/github/file_commands", "-v", home + ":/github/home", "-e", "HOME=/github/home",
+	}
 	for _, variable := range r.Environ("/github/workspace", "/github/file_commands") {
 		args = append(args, "-e", variable)
 	}
