@@ -471,4 +471,3 @@ func (a *action) flushNotes() {
 		a.log.Debug(n)
 	}
 }
-

@@ -51,7 +51,8 @@ type command struct {
 // commands is a function because the help command prints the table.
 func commands() []command {
 	return []command{
-		verifyCommand, lintCommand, actionCommand, rulesCommand, explainCommand, versionCommand, helpCommand,
+		verifyCommand, lintCommand, actionCommand, rulesCommand, explainCommand, versionCommand,
+		{name: "help", usage: "[COMMAND]", summary: "Say how to use the program or one command", run: runHelp},
 	}
 }
 
@@ -186,21 +187,18 @@ func (c *choice) Set(s string) error {
 	return nil
 }
 
-var helpCommand = command{
-	name: "help", usage: "[COMMAND]", summary: "Say how to use the program or one command",
-	run: func(_ context.Context, p Process, args []string) error {
-		if len(args) == 0 {
-			printHelp(p.Stdout)
+func runHelp(_ context.Context, p Process, args []string) error {
+	if len(args) == 0 {
+		printHelp(p.Stdout)
+		return nil
+	}
+	for _, c := range commands() {
+		if c.name == args[0] {
+			printCommandHelp(p.Stdout, c)
 			return nil
 		}
-		for _, c := range commands() {
-			if c.name == args[0] {
-				printCommandHelp(p.Stdout, c)
-				return nil
-			}
-		}
-		return usagef("there is no command %q", args[0])
-	},
+	}
+	return usagef("there is no command %q", args[0])
 }
 
 func printHelp(w io.Writer) {

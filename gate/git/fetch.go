@@ -79,7 +79,7 @@ func (r *Repo) credential() []setting {
 		return nil
 	}
 	key := "http." + strings.TrimSuffix(r.server, "/") + "/.extraheader"
-	return []setting{{key, ""}, {key, "AUTHORIZATION: basic " + BasicToken(r.token)}}
+	return []setting{{key, ""}, {key, "Authorization: Basic " + BasicToken(r.token)}}
 }
 
 // BasicToken is the form of a token that stands in the header.

@@ -175,8 +175,8 @@ type Commit struct {
 // maxCommit bounds a commit object; what stands before its message is short.
 const maxCommit = 16 << 20
 
-// Commit reads the commit that name resolves to: a hex id or id prefix, "HEAD",
-// a full ref name, or "@{upstream}". fs.ErrNotExist when this clone lacks it or
+// Commit reads the commit that name resolves to: a hex id or id prefix, "HEAD"
+// or a full ref name. fs.ErrNotExist when this clone lacks it or
 // it is no commit; an annotated tag is no commit.
 func (r *Repo) Commit(_ context.Context, name string) (Commit, error) {
 	o, rc, err := r.batch.request(name)
@@ -228,6 +228,17 @@ func (r *Repo) Ref(ctx context.Context, name string) (string, error) {
 		return "", nil
 	}
 	return c.ID, err
+}
+
+// Upstream gives the commit of the current branch's upstream; "" when it has
+// none. cat-file ends over such a question, so rev-parse is asked.
+func (r *Repo) Upstream(ctx context.Context) (string, error) {
+	out, err := r.output(ctx, plumbing, "rev-parse", "--verify", "--quiet", "@{upstream}^{commit}")
+	var e *Error
+	if errors.As(err, &e) && e.Status > 0 {
+		return "", nil
+	}
+	return strings.TrimSpace(string(out)), err
 }
 
 // IDLength is the length of the repository's object ids: 40 or 64.

@@ -31,17 +31,11 @@ func ResolveBase(ctx context.Context, repo *git.Repo, level gate.Level, given st
 	if level == gate.CI {
 		return gate.Base{Problem: gate.BaseRequired}, nil
 	}
-	for _, ref := range []struct{ name, source string }{
-		{"@{upstream}^{commit}", "the branch's upstream"},
-		{"refs/remotes/origin/main^{commit}", "origin/main"},
-	} {
-		c, err := repo.Commit(ctx, ref.name)
-		if err == nil {
-			return gate.Base{ID: c.ID, Source: ref.source}, nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return gate.Base{}, err
-		}
+	if id, err := repo.Upstream(ctx); err != nil || id != "" {
+		return gate.Base{ID: id, Source: "the branch's upstream"}, err
+	}
+	if id, err := repo.Ref(ctx, "refs/remotes/origin/main"); err != nil || id != "" {
+		return gate.Base{ID: id, Source: "origin/main"}, err
 	}
 	if len(head.Parents) == 0 {
 		return gate.Base{Empty: true, Source: "the empty tree, as HEAD has no parent"}, nil
