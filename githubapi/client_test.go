@@ -618,7 +618,7 @@ func TestUnreachable(t *testing.T) {
 // process, so a process of its own asks here.
 func TestProxyFromEnvironment(t *testing.T) {
 	if target := os.Getenv("GITHUBAPI_PROXY_TEST"); target != "" {
-		c, err := NewClient(Options{APIURL: target, Repository: testRepo, Token: "x", Timeout: 5 * time.Second})
+		c, err := NewClient(Options{APIURL: target, Repository: testRepo, Token: "x", Timeout: 900 * time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}

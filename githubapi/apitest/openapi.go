@@ -30,6 +30,9 @@ type route struct {
 	item   *openapi3.PathItem
 }
 
+// slashes are the parameters at the end of a path that may hold slashes.
+var slashes = map[string]bool{"ref": true, "path": true, "basehead": true}
+
 // LoadSpec reads an OpenAPI 3 document in JSON.
 func LoadSpec(file string) (*Spec, error) {
 	data, err := os.ReadFile(file)
@@ -50,8 +53,8 @@ func LoadSpec(file string) (*Spec, error) {
 		}
 		r.length = len(parameter.ReplaceAllString(quoted, ""))
 		expr := parameter.ReplaceAllStringFunc(quoted, func(m string) string {
-			if strings.HasSuffix(quoted, m) {
-				return `(.+)` // a ref or a path may hold slashes
+			if strings.HasSuffix(quoted, m) && slashes[strings.Trim(m, `\\{}`)] {
+				return `(.+)`
 			}
 			return `([^/]+)`
 		})

@@ -262,16 +262,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.requests = append(s.requests, req)
 	fault := s.fault(req)
 	// A client gives a delayed request up and rightly sends the next.
-	if counts := fault == nil || fault.Delay == 0; counts {
+	counted := fault == nil || fault.Delay == 0
+	if counted {
 		s.flying++
 		if s.flying > 1 {
 			s.problem("two requests at once; GitHub asks for one after another")
 		}
-		defer func() {
-			s.mu.Lock()
-			s.flying--
-			s.mu.Unlock()
-		}()
 	}
 	var a answer
 	if fault == nil || fault.Apply || fault.Status == 0 && !fault.Drop {
@@ -288,6 +284,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 		if fault.Drop {
+			s.landed(counted)
 			drop(w)
 			return
 		}
@@ -312,11 +309,22 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.problems = append(s.problems, s.opts.Spec.check(r, req, a.status, data)...)
 	}
 	s.mu.Unlock()
+	s.landed(counted)
 	maps.Copy(w.Header(), a.header)
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
 	w.WriteHeader(a.status)
 	_, _ = w.Write(data) // the client may be gone already
+}
+
+// landed ends a request for the count of those at once, before the client can
+// know that it ended.
+func (s *Server) landed(counted bool) {
+	if counted {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.flying--
+	}
 }
 
 func marshal(v any) []byte {
