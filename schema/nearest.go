@@ -14,8 +14,8 @@ func Nearest(key string, known []string) (nearest string, ok bool) {
 	n := utf8.RuneCountInString(key)
 	best := max(1, min(3, n/3)) + 1
 	for _, k := range known {
-		if n-len(k) >= best || len(k)-n >= best { // known keys are ASCII
-			continue
+		if m := utf8.RuneCountInString(k); n-m >= best || m-n >= best {
+			continue // the lengths alone lie too far apart
 		}
 		if d := distance(key, k); d < best {
 			nearest, best, ok = k, d, true
