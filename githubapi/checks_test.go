@@ -13,6 +13,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/google/go-github/v66/github"
+
 	"github.com/handoff-gate/handoff-gate/gate/render"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 	"github.com/handoff-gate/handoff-gate/githubapi/apitest"
@@ -445,6 +447,25 @@ func TestInterruptedAttemptIsContinued(t *testing.T) {
 	}
 }
 
+// Two findings may read the same: one of them being there does not make up for
+// the other.
+func TestEqualAnnotationsAreCounted(t *testing.T) {
+	twins := []render.Annotation{annotation(report.Error, 1), annotation(report.Error, 1)}
+	s := newAPI(t)
+	client, _ := newClient(t, s)
+	_, _ = begun(t, s)
+	run := only(t, s)
+	w, _ := wire(twins[0])
+	err := client.updateCheckRun(t.Context(), replay, run.ID, github.UpdateCheckRunOptions{Name: run.Name, Output: output(testOutput, []item{{wire: w}})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, _ := begun(t, s)
+	if res := again.Complete(t.Context(), testOutput, twins, Failure); res.Annotated != 2 || len(only(t, s).Annotations) != 2 {
+		t.Errorf("%d annotations, result %+v", len(only(t, s).Annotations), res)
+	}
+}
+
 func TestInterruptedAttemptThatCannotBeRead(t *testing.T) {
 	s := newAPI(t)
 	s.Add(apitest.CheckRun{
@@ -531,6 +552,7 @@ func TestLostCreateFoundOnlyLater(t *testing.T) {
 	client, _ = newClient(t, s)
 	r = NewReporter(client, testRun())
 	r.Begin(t.Context())
+	client.t.spent = client.t.budget // a cancelled job does not ask for the deadline
 	r.Cancel(t.Context())
 	if got := only(t, s); got.Conclusion != "cancelled" {
 		t.Errorf("conclusion %q", got.Conclusion)

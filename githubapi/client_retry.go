@@ -239,10 +239,9 @@ func (t *transport) try(req *http.Request, body []byte, limit time.Duration) (*h
 			f.Status, f.Lost = resp.StatusCode, cause == ServerError
 			return resp, f
 		}
-		// go-github remembers these two and then refuses calls on its own; the
-		// waiting is done here.
+		// go-github remembers the reset of a used-up limit and then refuses calls
+		// on its own. The waiting is done here.
 		resp.Header.Del("X-RateLimit-Reset")
-		resp.Header.Del("Retry-After")
 		resp.Body = io.NopCloser(bytes.NewReader(data))
 		return resp, nil
 	}
