@@ -532,8 +532,8 @@ func TestGolden(t *testing.T) {
 			head: handoff(change(start, config, review("docs/a.md", "docs/b.md"), "docs/a.md", "A\n", "docs/b.md", "B\n", "src/app.js", "-", "src/main.js", "one\n")),
 		},
 		"no-base":     {level: gate.CI, edit: func(in *drift.Input) { in.Base = gate.Base{Problem: gate.BaseMalformed, Detail: "HEAD~1"} }},
-		"npm-granted": {base: npmStart, head: change(npmStart, "package-lock.json", edited(t, nil))},
-		"npm-refused": {base: npmStart, head: change(npmStart, "package-lock.json", edited(t, func(l, _ obj) { tool(l)["hasInstallScript"] = true; delete(tool(l), "integrity") }))},
+		"npm-granted": {base: lockStart(t), head: change(npmStart, "package-lock.json", edited(t, nil))},
+		"npm-refused": {base: lockStart(t), head: change(npmStart, "package-lock.json", edited(t, func(l, _ obj) { tool(l)["hasInstallScript"] = true; delete(tool(l), "integrity") }))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := json.MarshalIndent(drift.Check(s.input()), "", "  ")

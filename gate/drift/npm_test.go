@@ -247,7 +247,7 @@ func TestNPMRefused(t *testing.T) {
 
 		{"spelling alone", raw(strings.Replace(lockBefore, `"version": "2.0.0"`, `"version": "2.\u0030.0"`, 1)), "no-package-change", 0},
 		{"entries in another order", raw(swapped), "no-package-change", 0},
-		{"an entry's keys in another order", raw(strings.Replace(lockBefore, "\"version\": \"1.0.0\",\n      \"dev\": true", "\"dev\": true,\n      \"version\": \"1.0.0\"", 1)), "entry-integrity entry-not-package entry-registry", 50},
+		{"an entry's keys in another order", raw(strings.Replace(lockBefore, "\"version\": \"1.0.0\",\n      \"dev\": true", "\"dev\": true,\n      \"version\": \"1.0.0\"", 1)), "entry-integrity entry-not-package entry-registry", 47},
 		{"the root alone", raw(strings.Replace(lockBefore, `"^1.0.0"`, `"^1.0.1"`, 1)), "no-package-change", 0},
 
 		{"a workspace", lock(func(_, p obj) { p["packages/ws"].(obj)["version"] = "2.0.0" }), "entry-integrity entry-not-package entry-registry", 50},
