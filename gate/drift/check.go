@@ -302,7 +302,7 @@ func (c *checker) judge(classifies bool, scan scanner) string {
 			return outside + "; whether they are npm development updates cannot be told"
 		}
 		if granted {
-			return outside + ", an npm devDependency update that needs no handoff"
+			return count(s.outside, "change") + " outside " + gate.HandoffDir + since + ", an npm devDependency update that needs no handoff"
 		}
 	}
 	c.notUpdated(s, missing)

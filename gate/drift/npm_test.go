@@ -3,6 +3,7 @@ package drift_test
 import (
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"reflect"
 	"strings"
@@ -525,4 +526,17 @@ func FuzzLock(f *testing.F) {
 			}
 		}
 	})
+}
+
+// This stands last in the package: by now the tests above have seen every rule
+// fire. It needs all of them, in their order.
+func TestEveryRuleHasFired(t *testing.T) {
+	if flag.Lookup("test.run").Value.String() != "" || flag.Lookup("test.shuffle").Value.String() != "off" {
+		t.Skip("only some tests were run, or in another order")
+	}
+	for _, r := range drift.Rules {
+		if !fired[r.ID] {
+			t.Errorf("no test fires %s", r.ID)
+		}
+	}
 }
