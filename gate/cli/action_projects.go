@@ -65,7 +65,9 @@ func (a *action) commands(path string) gate.Commands {
 	if id := a.target.Base.ID; id != "" {
 		again += " --base " + id
 	}
-	return gate.Commands{Regen: regenerate(filepath.Join(a.checkout.Top, filepath.FromSlash(path)), path), Again: again}
+	commands := regenerate(filepath.Join(a.checkout.Top, filepath.FromSlash(path)), path)
+	commands.Again = again
+	return commands
 }
 
 // folder tells whether a line names a folder of the checkout. A link is none:

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -251,22 +252,27 @@ func (p project) open(ctx context.Context, proc Process, hooks bool, again strin
 		c.Close()
 		return nil, run.Project{}, errors.Join(errors.New("the project is not below the top level of its repository"), err)
 	}
-	path := filepath.ToSlash(rel)
-	return c, run.Project{Path: path, Commands: gate.Commands{Regen: regenerate(p.dir, p.given), Again: again}}, nil
+	commands := regenerate(p.dir, p.given)
+	commands.Again = again
+	return c, run.Project{Path: filepath.ToSlash(rel), Commands: commands}, nil
 }
 
 // regenerate names the command that regenerates the manifest as it runs there
-// (aahp-verify.md 10).
-func regenerate(dir, given string) string {
+// (aahp-verify.md 10), and the handoff folder as it is called from the same
+// place.
+func regenerate(dir, given string) gate.Commands {
 	for _, c := range []struct{ file, command string }{
 		{"scripts/aahp-manifest.sh", "bash scripts/aahp-manifest.sh ."},
 		{"node_modules/@elvatis_com/aahp/bin/aahp.js", "node node_modules/@elvatis_com/aahp/bin/aahp.js manifest ."},
 	} {
 		if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(c.file))); err == nil && info.Mode().IsRegular() {
-			return c.command
+			return gate.Commands{Regen: c.command, Handoff: gate.HandoffDir}
 		}
 	}
-	return "handoff-gate manifest " + safetext.ShellQuote(given)
+	return gate.Commands{
+		Regen:   "handoff-gate manifest " + safetext.ShellQuote(given),
+		Handoff: safetext.ShellQuote(path.Join(filepath.ToSlash(given), gate.HandoffDir)),
+	}
 }
 
 // finish prints a report and turns its verdict into the exit status.

@@ -29,6 +29,9 @@ type Input struct {
 	Project    string // "." or a folder such as "packages/api"
 	Level      gate.Level
 	Repository bool // the project is in a git repository
+	// Refused says why there is no repository: git may refuse the one that is
+	// there. It may be nil.
+	Refused error
 
 	// Base is what HEAD is compared with. It is not looked at where precommit
 	// compares the head tree with the index.
@@ -84,8 +87,13 @@ type checker struct {
 // run gathers the findings and gives the summary.
 func (c *checker) run() string {
 	if !c.Repository {
-		c.fail(NotARepository, c.manifest(), report.Span{},
-			"The project is not in a git repository, so there is no change to judge.",
+		message := "There is no change to judge"
+		if c.Refused != nil {
+			message += ": the project's folder is " + safetext.Clean(c.Refused.Error())
+		} else {
+			message += ": the project is not in a git repository"
+		}
+		c.fail(NotARepository, c.manifest(), report.Span{}, message+".",
 			"Run the gate inside the project's git repository.")
 		return "not evaluated: not in a git repository"
 	}

@@ -115,7 +115,7 @@ func findTop(dir string) (string, error) {
 			return filepath.EvalSymlinks(d)
 		}
 		if d == filepath.Dir(d) {
-			return "", fmt.Errorf("%w: no folder above %s has a .git", ErrNoRepository, dir)
+			return "", fmt.Errorf("%w: neither it nor a folder above it has a .git", ErrNoRepository)
 		}
 	}
 }

@@ -34,6 +34,8 @@ type Checkout struct {
 	Top  string     // absolute, links resolved
 	Work *disk.Tree // the working tree at Top
 	Repo *git.Repo  // nil outside a repository
+	// Refused says why there is none; nil where there is one.
+	Refused error
 }
 
 // OpenCheckout opens the repository that holds o.Dir, or o.Dir alone outside a
@@ -41,11 +43,12 @@ type Checkout struct {
 func OpenCheckout(ctx context.Context, o git.Options) (*Checkout, error) {
 	repo, err := git.Open(ctx, o)
 	top := o.Dir
+	var refused error
 	switch {
 	case err == nil:
 		top = repo.Top()
 	case errors.Is(err, git.ErrNoRepository):
-		repo = nil
+		repo, refused = nil, err
 	default:
 		return nil, err
 	}
@@ -56,7 +59,7 @@ func OpenCheckout(ctx context.Context, o git.Options) (*Checkout, error) {
 		}
 		return nil, err
 	}
-	return &Checkout{Top: top, Work: work, Repo: repo}, nil
+	return &Checkout{Top: top, Work: work, Repo: repo, Refused: refused}, nil
 }
 
 // Close ends what OpenCheckout began.

@@ -185,7 +185,7 @@ func decideIntegrity(_ context.Context, s *source, res *result) (report.Layer, e
 func decideDrift(_ context.Context, s *source, _ *result) (report.Layer, error) {
 	r := s.run
 	in := drift.Input{
-		Project: s.p.Path, Level: r.o.Level, Repository: r.c.Repo != nil, Base: r.o.Base, NoChangeSet: r.o.NoChangeSet,
+		Project: s.p.Path, Level: r.o.Level, Repository: r.c.Repo != nil, Refused: r.c.Refused, Base: r.o.Base, NoChangeSet: r.o.NoChangeSet,
 		Given: s.given(), Changes: r.changes, Staged: r.staged, DiffErr: r.diffErr, Policies: s.policies,
 		OldSide: r.base, HeadTree: r.headSet, NewSide: s.newSide, Commands: s.p.Commands,
 	}
