@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 )
 
 // The exit statuses (interface.md, "Exit status").
@@ -28,6 +29,10 @@ type Process struct {
 	Environ        []string
 	Version        string // "0.1.0"
 	Commit         string // the commit it was built from; "" when unknown
+
+	// CheckTimeout is how long a declared check may take; 0 is the time of
+	// aahp-verify.md 8.3. No flag and no variable sets it.
+	CheckTimeout time.Duration
 }
 
 func (p Process) getenv(name string) string {

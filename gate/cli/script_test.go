@@ -10,25 +10,38 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
+	"unicode"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/handoff-gate/handoff-gate/gate/catalog"
 	"github.com/handoff-gate/handoff-gate/gate/cli"
 	"github.com/handoff-gate/handoff-gate/gate/integrity"
 	"github.com/handoff-gate/handoff-gate/gate/internal/gittest"
 	"github.com/handoff-gate/handoff-gate/gate/report"
+	"github.com/handoff-gate/handoff-gate/schema"
 )
 
 // now is the clock of every script.
 const now = "2026-11-30T12:00:00Z"
 
+// checkTimeout names a variable by which a script makes declared checks end
+// sooner than after the two minutes of the product.
+const checkTimeout = "SCRIPT_CHECK_TIMEOUT"
+
+var scripts = filepath.Join("..", "..", "testdata", "script")
+
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"handoff-gate": func() {
+			limit, _ := time.ParseDuration(os.Getenv(checkTimeout)) // 0, the product's own, when unset
 			os.Exit(cli.Run(context.Background(), os.Args[1:], cli.Process{
-				Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Version: "0.0.0-test",
+				Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Version: "0.0.0-test", CheckTimeout: limit,
 			}))
 		},
 	})
@@ -38,10 +51,23 @@ func TestMain(m *testing.M) {
 // script is a repository and what the gate says of it. Beyond testscript's own
 // commands there are
 //
-//	handoff [DIR]       writes a sound handoff set, without its manifest
+//	repo [DIR]          makes a repository with a sound handoff set in two
+//	                    commits, the second with the manifest, and sets the
+//	                    variable BASE to the id of the second
+//	handoff [DIR]       writes a sound handoff set, without its manifest; files
+//	                    that are there stay
 //	manifest [DIR]      writes the manifest that fits the handoff files
+//	note [DIR]          adds a line to STATUS.md and rewrites the manifest: what
+//	                    an honest change does
 //	commit MESSAGE      stages everything and commits it
 //	head NAME           sets the variable NAME to the id of HEAD
+//	restore             brings the work tree back to the commit $BASE
+//	write FILE TEXT     writes a file; \n, \r, \t, \xHH and \\ in both arguments
+//	                    mean what they mean in Go
+//	append FILE TEXT    adds to a file, escapes as above
+//	edit FILE OLD NEW   replaces a text that is in the file exactly once
+//	grow FILE SIZE      makes a file that many bytes long, with a hole
+//	fifo FILE           makes a named pipe
 //	gate ARGS           runs the program twice, wants the same report from both,
 //	                    valid against its schema, and exit status 0; lists
 //	                    layers and findings, a line each, for stdout to match
@@ -49,7 +75,7 @@ func TestMain(m *testing.M) {
 //	unusable ARGS       wants exit status 2 and no report
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 filepath.Join("..", "..", "testdata", "script"),
+		Dir:                 scripts,
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			for _, kv := range gittest.Environ() {
@@ -58,18 +84,28 @@ func TestScripts(t *testing.T) {
 				}
 			}
 			e.Vars = append(e.Vars, "NOW="+now)
-			return os.Remove(filepath.Join(e.WorkDir, ".tmp-none"))
+			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"handoff": handoff, "manifest": manifest, "commit": commit, "head": head, "gate": gateCommand, "unusable": unusable,
+			"repo": repo, "handoff": handoff, "manifest": manifest, "note": note, "commit": commit, "head": head, "restore": restore,
+			"write": write, "append": appendTo, "edit": edit, "grow": grow, "fifo": fifo,
+			"gate": gateCommand, "unusable": unusable,
 		},
 	})
 }
 
-func folder(ts *testscript.TestScript, args []string) string {
-	if len(args) > 1 {
-		ts.Fatalf("at most one folder")
+// want holds a command of a script to its number of arguments.
+func want(ts *testscript.TestScript, neg bool, args []string, least, most int) {
+	if neg {
+		ts.Fatalf("this command has no opposite")
 	}
+	if len(args) < least || len(args) > most {
+		ts.Fatalf("%d arguments, want %d to %d", len(args), least, most)
+	}
+}
+
+func folder(ts *testscript.TestScript, neg bool, args []string) string {
+	want(ts, neg, args, 0, 1)
 	dir := "."
 	if len(args) == 1 {
 		dir = args[0]
@@ -77,8 +113,24 @@ func folder(ts *testscript.TestScript, args []string) string {
 	return filepath.Join(ts.MkAbs(dir), ".ai", "handoff")
 }
 
-func handoff(ts *testscript.TestScript, _ bool, args []string) {
-	dir := folder(ts, args)
+func repo(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, args, 0, 1)
+	back := ts.MkAbs(".")
+	if len(args) == 1 {
+		ts.Check(os.MkdirAll(ts.MkAbs(args[0]), 0o755))
+		ts.Check(ts.Chdir(args[0]))
+	}
+	ts.Check(ts.Exec("git", "init", "-q", "-b", "main"))
+	handoff(ts, false, nil)
+	commit(ts, false, []string{"Start"})
+	manifest(ts, false, nil)
+	commit(ts, false, []string{"Manifest"})
+	head(ts, false, []string{"BASE"})
+	ts.Check(ts.Chdir(back))
+}
+
+func handoff(ts *testscript.TestScript, neg bool, args []string) {
+	dir := folder(ts, neg, args)
 	ts.Check(os.MkdirAll(dir, 0o755))
 	for name, text := range map[string]string{
 		"STATUS.md":       "# Status\n\nThe project builds.\n",
@@ -94,8 +146,8 @@ func handoff(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-func manifest(ts *testscript.TestScript, _ bool, args []string) {
-	dir := folder(ts, args)
+func manifest(ts *testscript.TestScript, neg bool, args []string) {
+	dir := folder(ts, neg, args)
 	files := map[string]any{}
 	for _, name := range integrity.Canonical {
 		data, err := os.ReadFile(filepath.Join(dir, name))
@@ -119,6 +171,14 @@ func manifest(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(filepath.Join(dir, "MANIFEST.json"), append(text, '\n'), 0o644))
 }
 
+func note(ts *testscript.TestScript, neg bool, args []string) {
+	status := filepath.Join(folder(ts, neg, args), "STATUS.md")
+	data, err := os.ReadFile(status)
+	ts.Check(err)
+	ts.Check(os.WriteFile(status, append(data, "\nOne more change.\n"...), 0o644))
+	manifest(ts, false, args)
+}
+
 func gitOutput(ts *testscript.TestScript, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
 	cmd.Dir, cmd.Env = ts.MkAbs("."), gittest.Environ()
@@ -126,18 +186,71 @@ func gitOutput(ts *testscript.TestScript, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-func commit(ts *testscript.TestScript, _ bool, args []string) {
+func commit(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, args, 1, 100)
 	ts.Check(ts.Exec("git", "add", "-A"))
-	ts.Check(ts.Exec("git", "commit", "-q", "--allow-empty", "-m", strings.Join(args, " ")))
+	ts.Check(ts.Exec("git", "commit", "-q", "--no-verify", "--allow-empty", "-m", strings.Join(args, " ")))
 }
 
-func head(ts *testscript.TestScript, _ bool, args []string) {
+func head(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, args, 1, 1)
 	id, err := gitOutput(ts, "rev-parse", "HEAD")
 	ts.Check(err)
 	ts.Setenv(args[0], id)
 }
 
-func run(ts *testscript.TestScript, args []string) (status int, stdout string) {
+func restore(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, args, 0, 0)
+	// The index first and then what it does not name: git would write through a
+	// link that stands where a folder of the commit belongs.
+	ts.Check(ts.Exec("git", "reset", "-q", ts.Getenv("BASE")))
+	ts.Check(ts.Exec("git", "clean", "-q", "-ffdx", "-e", ".tmp"))
+	ts.Check(ts.Exec("git", "reset", "-q", "--hard", ts.Getenv("BASE")))
+}
+
+// unescape reads the escapes of a text. A double quote stays as it is.
+func unescape(ts *testscript.TestScript, s string) string {
+	out, err := strconv.Unquote(`"` + strings.ReplaceAll(s, `"`, `\"`) + `"`)
+	if err != nil {
+		ts.Fatalf("%q: %v", s, err)
+	}
+	return out
+}
+
+func write(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, args, 2, 2)
+	file := ts.MkAbs(unescape(ts, args[0]))
+	ts.Check(os.MkdirAll(filepath.Dir(file), 0o755))
+	ts.Check(os.WriteFile(file, []byte(unescape(ts, args[1])), 0o644))
+}
+
+func appendTo(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, args, 2, 2)
+	file := ts.MkAbs(unescape(ts, args[0]))
+	data, err := os.ReadFile(file)
+	ts.Check(err)
+	ts.Check(os.WriteFile(file, append(data, unescape(ts, args[1])...), 0o644))
+}
+
+func edit(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, args, 3, 3)
+	file, from, to := ts.MkAbs(args[0]), unescape(ts, args[1]), unescape(ts, args[2])
+	data, err := os.ReadFile(file)
+	ts.Check(err)
+	if n := bytes.Count(data, []byte(from)); n != 1 {
+		ts.Fatalf("%s holds %q %d times", args[0], from, n)
+	}
+	ts.Check(os.WriteFile(file, bytes.Replace(data, []byte(from), []byte(to), 1), 0o644))
+}
+
+func grow(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, args, 2, 2)
+	size, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	ts.Check(os.Truncate(ts.MkAbs(args[0]), size))
+}
+
+func run(ts *testscript.TestScript, args []string) (status int, stdout, stderr string) {
 	err := ts.Exec("handoff-gate", args...)
 	var exit *exec.ExitError
 	switch {
@@ -146,45 +259,104 @@ func run(ts *testscript.TestScript, args []string) (status int, stdout string) {
 	case err != nil:
 		ts.Fatalf("%v", err)
 	}
-	return status, ts.ReadFile("stdout")
+	return status, ts.ReadFile("stdout"), ts.ReadFile("stderr")
+}
+
+// reportFile is outside of the script's folder, which may be the repository
+// under test.
+func reportFile(ts *testscript.TestScript) string {
+	dir, err := os.MkdirTemp("", "handoff-gate-script-*")
+	ts.Check(err)
+	ts.Defer(func() { os.RemoveAll(dir) })
+	return filepath.Join(dir, "report.json")
 }
 
 func gateCommand(ts *testscript.TestScript, neg bool, args []string) {
-	file := filepath.Join(ts.Getenv("WORK"), ".tmp-report.json")
+	file := reportFile(ts)
 	args = append(args, "--format", "json", "--report", file)
-	if !strings.Contains(strings.Join(args, " "), "--now") {
+	if !slices.Contains(args, "--now") {
 		args = append(args, "--now", now)
 	}
-	want := 0
+	wanted := 0
 	if neg {
-		want = 1
+		wanted = 1
 	}
-	status, first := run(ts, args)
-	list := listing(ts, first)
-	fmt.Fprint(ts.Stdout(), list)
-	if status != want {
-		ts.Fatalf("exit status %d, want %d\n%s", status, want, list)
+	status, first, stderr := run(ts, args)
+	if status != wanted {
+		ts.Fatalf("exit status %d, want %d\n%s", status, wanted, first)
 	}
 	if written := ts.ReadFile(file); written != first {
 		ts.Fatalf("--report wrote another report than standard output has")
 	}
-	if _, second := run(ts, args); second != first {
+	if _, second, _ := run(ts, args); second != first {
 		ts.Fatalf("two runs differ:\n%s\n%s", first, second)
 	}
-	fmt.Fprint(ts.Stdout(), list)
-	ts.Check(os.Remove(file))
-	ts.Check(validReport([]byte(first)))
+	var r report.Report
+	if err := json.Unmarshal([]byte(first), &r); err != nil {
+		ts.Fatalf("standard output is no report: %v\n%s", err, first)
+	}
+	fmt.Fprint(ts.Stdout(), listing(&r))
+	fmt.Fprint(ts.Stderr(), stderr)
+	if strings.Contains(first, ts.Getenv("WORK")) {
+		ts.Fatalf("the report names a folder of this machine:\n%s", first)
+	}
+	ts.Check(schema.Check(schema.Report, []byte(first)))
+	ts.Check(coherent(&r, status))
 }
 
-// listing shows a report as lines: "layer ID STATUS: SUMMARY", then
-// "SEVERITY RULE PATH:LINE:COLUMN: MESSAGE".
-func listing(ts *testscript.TestScript, text string) string {
-	var r report.Report
-	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		ts.Fatalf("standard output is no report: %v\n%s", err, text)
+// coherent holds a report to what its schema cannot say: that its parts fit
+// each other, the rule table and the exit status (interface.md).
+func coherent(r *report.Report, status int) error {
+	if failed := r.Verdict == report.Fail; failed != (status == 1) || failed != (r.Count().Errors > 0) {
+		return fmt.Errorf("verdict %s, exit status %d, %d errors", r.Verdict, status, r.Count().Errors)
 	}
+	for _, p := range r.Projects {
+		for _, l := range p.Layers {
+			again := l
+			again.Findings = slices.Clone(l.Findings)
+			again.Settle()
+			if again.Status != l.Status || !slices.Equal(again.Findings, l.Findings) {
+				return fmt.Errorf("layer %s has status %s or an order that does not follow from its findings", l.ID, l.Status)
+			}
+			for _, f := range l.Findings {
+				if err := sound(f); err != nil {
+					return fmt.Errorf("finding %s on %s: %w", f.Rule, f.Path, err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func sound(f report.Finding) error {
+	known := catalog.Find(f.Rule)
+	_, last, _ := strings.Cut(f.Remedy, "\nfix: ")
+	switch {
+	case known == nil:
+		return errors.New("the rule is not in the table")
+	case f.Severity != known.Severity && known.Varies == "":
+		return fmt.Errorf("severity %s, the table says %s", f.Severity, known.Severity)
+	case f.Path == "" || strings.HasPrefix(f.Path, "/") || strings.HasPrefix(f.Path, "../"):
+		return errors.New("the path is not one below the top level")
+	case f.Severity != report.Notice && f.Remedy == "":
+		return errors.New("it has no remedy")
+	case f.Severity == report.Error && (last == "" || strings.Contains(last, "\n")):
+		return fmt.Errorf("the remedy does not end in a command: %q", f.Remedy)
+	}
+	for _, text := range []string{f.Message, f.Remedy} {
+		if i := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) }); i >= 0 {
+			return fmt.Errorf("a text holds a control character: %q", text)
+		}
+	}
+	return nil
+}
+
+// listing shows a report as lines: "project PATH LEVEL base ID head ID", "layer
+// ID STATUS: SUMMARY", then "SEVERITY RULE PATH:LINE:COLUMN: MESSAGE".
+func listing(r *report.Report) string {
 	var b strings.Builder
 	for _, p := range r.Projects {
+		fmt.Fprintf(&b, "project %s %s base %s head %s\n", p.Path, p.Level, r.Base, r.Head)
 		for _, l := range p.Layers {
 			fmt.Fprintf(&b, "layer %s %s: %s\n", l.ID, l.Status, l.Summary)
 			for _, f := range l.Findings {
@@ -203,13 +375,17 @@ func listing(ts *testscript.TestScript, text string) string {
 	return b.String()
 }
 
-func unusable(ts *testscript.TestScript, _ bool, args []string) {
-	file := filepath.Join(ts.Getenv("WORK"), ".tmp-report.json")
-	status, _ := run(ts, append(args, "--report", file))
+func unusable(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, args, 0, 100)
+	file := reportFile(ts)
+	status, stdout, stderr := run(ts, append(args, "--report", file))
 	if status != 2 {
 		ts.Fatalf("exit status %d, want 2", status)
 	}
-	if _, err := os.Stat(file); err == nil {
+	if _, err := os.Stat(file); err == nil || stdout != "" {
 		ts.Fatalf("a report was written")
+	}
+	if stderr == "" {
+		ts.Fatalf("the reason is not on standard error")
 	}
 }

@@ -147,7 +147,8 @@ func runVerify(ctx context.Context, p Process, args []string) error {
 		words = append(words, "--schema")
 	}
 	o := run.Options{
-		Level: gate.Level(level.value), PolicyFrom: policy.Source(from.value), Schema: schema, Secrets: c.secretSet(), Now: now, Environ: p.Environ,
+		Level: gate.Level(level.value), PolicyFrom: policy.Source(from.value), Schema: schema, Secrets: c.secretSet(), Now: now,
+		Environ: p.Environ, CheckTimeout: p.CheckTimeout,
 	}
 	ci := o.Level == gate.CI
 	checkout, target, err := project.open(ctx, p, !ci, strings.Join(c.again(words), " "))

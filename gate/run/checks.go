@@ -51,7 +51,7 @@ func (r *checkRunner) run(ctx context.Context, project string, checks []policy.D
 	}
 	outcomes := map[string]trust.Outcome{}
 	for _, c := range checks {
-		outcomes[c.ID] = trust.Outcome(proc.RunCheck(ctx, proc.CheckSpec{Argv: c.Run, Dir: dir, Env: env, Owner: owner}))
+		outcomes[c.ID] = trust.Outcome(proc.RunCheck(ctx, proc.CheckSpec{Argv: c.Run, Dir: dir, Env: env, Owner: owner, Timeout: r.o.CheckTimeout}))
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

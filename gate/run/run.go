@@ -98,10 +98,11 @@ type Options struct {
 	Schema      bool
 	Now         time.Time
 
-	Environ         []string // for declared checks
-	ChecksOff       string   // why declared checks are not run; "" runs them
-	NoProgramHint   string   // what to add when a check's program is not there
-	Contained       bool     // as the action: own HOME, the folder owner's rights, a process nobody can read
+	Environ         []string      // for declared checks
+	CheckTimeout    time.Duration // of each; 0 is proc.CheckTimeout
+	ChecksOff       string        // why declared checks are not run; "" runs them
+	NoProgramHint   string        // what to add when a check's program is not there
+	Contained       bool          // as the action: own HOME, the folder owner's rights, a process nobody can read
 	ShallowIsNotice bool
 	OnlyContent     bool // lint: the layer integrity of the working tree alone
 }
