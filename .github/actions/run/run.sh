@@ -37,6 +37,7 @@ want=$(awk -v name="$archive" '$2 == name { print $1 }' "$here/checksums.txt")
 [[ $want =~ ^[0-9a-f]{64}$ ]] || stop "checksums.txt has no line for $archive"
 
 folder=$(mktemp -d "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/handoff-gate.XXXXXX")
+trap 'rm -rf "$folder"' EXIT # nothing is left on the runner
 releases=${HANDOFF_GATE_RELEASES:-https://github.com/handoff-gate/handoff-gate/releases/download}
 curl --fail --silent --show-error --location --retry 3 --max-time 300 \
 	--output "$folder/$archive" "$releases/$version/$archive" ||
@@ -62,9 +63,8 @@ case $suffix in
 	;;
 esac
 
-# The download is not left on the runner. A cancelled job signals this shell alone, so
-# the signal is passed on: the gate then completes its check run as cancelled. The
-# status is the gate's own.
+# A cancelled job signals this shell alone, so the signal is passed on: the gate then
+# completes its check run as cancelled. The status is the gate's own.
 "$folder/$program" action &
 gate=$!
 trap 'kill -TERM "$gate" 2>/dev/null || true' INT TERM
@@ -74,5 +74,4 @@ if kill -0 "$gate" 2>/dev/null; then # the first wait was ended by a signal
 	status=0
 	wait "$gate" || status=$?
 fi
-rm -rf "$folder"
 exit "$status"

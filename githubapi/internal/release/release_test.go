@@ -1,0 +1,387 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/handoff-gate/handoff-gate/githubapi/internal/sample"
+)
+
+const (
+	testVersion = "v1.2.3"
+	testImage   = "ghcr.io/handoff-gate/handoff-gate@sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+)
+
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := sample.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// snapshot commits the tracked and new files of this module as they are now into a
+// repository of their own, so that a release can be made of a state that is not
+// committed yet, and nothing is written into the real repository.
+func snapshot(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "module")
+	files, err := gitOutput(t.Context(), root(t), nil, nil, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+	if err != nil {
+		t.Skipf("SKIPPED: the module is not a git checkout: %v", err)
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(files), "\x00"), "\x00") {
+		source, target := filepath.Join(root(t), name), filepath.Join(dir, name)
+		info, err := os.Lstat(source)
+		if err != nil || !info.Mode().IsRegular() {
+			continue // deleted, but not yet in the index; or a link in some test's data
+		}
+		data, err := os.ReadFile(source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(target, data, info.Mode().Perm()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := []string{
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
+		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_AUTHOR_DATE=2026-01-02T03:04:06Z",
+		"GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.com", "GIT_COMMITTER_DATE=2026-01-02T03:04:06Z",
+	}
+	for _, args := range [][]string{
+		{"init", "--quiet"}, {"add", "--all", "--force"}, {"commit", "--quiet", "--message", "snapshot"},
+	} {
+		if _, err := git(t.Context(), dir, env, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// sums makes a complete checksums.txt without building anything.
+func sums(version string) []byte {
+	var b bytes.Buffer
+	for _, p := range Platforms {
+		fmt.Fprintf(&b, "%x  %s\n", sha256.Sum256([]byte(p.Archive(version))), p.Archive(version))
+	}
+	return b.Bytes()
+}
+
+// Two builds of one commit, in different folders and with nothing shared but the
+// compiler and the modules, give the same archive.
+func TestTwoBuildsAreIdentical(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: compiles the program twice from nothing; not with -short")
+	}
+	module := snapshot(t)
+	other := filepath.Join(t.TempDir(), "another place")
+	if _, err := git(t.Context(), module, nil, "clone", "--quiet", module, other); err != nil {
+		t.Fatal(err)
+	}
+	var archives [][]byte
+	for i, dir := range []string{module, other} {
+		out := filepath.Join(t.TempDir(), "dist")
+		if i > 0 { // the second may not take a compiled package from the first
+			t.Setenv("GOCACHE", filepath.Join(t.TempDir(), "cache"))
+		}
+		platform := Platform{"linux", "amd64"}
+		if err := Archives(t.Context(), dir, testVersion, out, []Platform{platform}, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		archive, err := os.ReadFile(filepath.Join(out, platform.Archive(testVersion)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		archives = append(archives, archive)
+	}
+	if !bytes.Equal(archives[0], archives[1]) {
+		t.Error("the two archives differ")
+	}
+}
+
+// An archive holds the program, the licence and the readme, with the commit's time.
+func TestArchiveForms(t *testing.T) {
+	files := []packed{{"handoff-gate", 0o755, []byte("program")}, {"LICENSE", 0o644, []byte("text")}}
+	when, err := commitTime(t.Context(), snapshot(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := packTar(files, when)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unzipped, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive := tar.NewReader(unzipped)
+	for _, want := range files {
+		header, err := archive.Next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := io.ReadAll(archive)
+		if err != nil || header.Name != want.name || header.Mode != want.mode || !header.ModTime.Equal(when) || !bytes.Equal(content, want.data) {
+			t.Errorf("tar: %+v %q (%v), expected %+v", header, content, err, want)
+		}
+	}
+	data, err = packZip(files, when)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zipped, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil || len(zipped.File) != len(files) {
+		t.Fatalf("zip: %v, %v", zipped, err)
+	}
+	for i, want := range files {
+		if got := zipped.File[i]; got.Name != want.name || int64(got.Mode().Perm()) != want.mode || !got.Modified.Equal(when) {
+			t.Errorf("zip: %+v, expected %+v", got.FileHeader, want)
+		}
+	}
+}
+
+// The release commit is a child of HEAD that changes action.yml in its one line and
+// adds the composite action's two files; nothing else of the repository moves.
+func TestCommit(t *testing.T) {
+	module := snapshot(t)
+	ctx := t.Context()
+	id, err := Commit(ctx, module, testVersion, testImage, sums(testVersion))
+	if err != nil {
+		t.Fatal(err)
+	}
+	must := func(args ...string) string {
+		t.Helper()
+		out, err := git(ctx, module, nil, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	if got, want := must("rev-parse", id+"^"), must("rev-parse", "HEAD"); got != want {
+		t.Errorf("its parent is %s, HEAD is %s", got, want)
+	}
+	changed := must("diff-tree", "-r", "--name-status", "HEAD", id)
+	if want := "A\t.github/actions/run/checksums.txt\nA\t.github/actions/run/version.txt\nM\taction.yml"; changed != want {
+		t.Errorf("it changes\n%s\nexpected\n%s", changed, want)
+	}
+	lines := must("diff-tree", "-r", "-p", "--unified=0", "HEAD", id, "--", "action.yml")
+	if !strings.Contains(lines, "\n-  image: Dockerfile\n+  image: docker://"+testImage) || strings.Count(lines, "\n-") != 2 {
+		t.Errorf("action.yml changes elsewhere:\n%s", lines)
+	}
+	if again, err := Commit(ctx, module, testVersion, testImage, sums(testVersion)); err != nil || again != id {
+		t.Errorf("the same arguments give %s (%v), then %s", id, err, again)
+	}
+	if status := must("status", "--porcelain"); status != "" {
+		t.Errorf("the work tree or the index has changed:\n%s", status)
+	}
+	if refs := must("for-each-ref", "--points-at", id); refs != "" {
+		t.Errorf("a ref was made: %s", refs)
+	}
+}
+
+// What a release must not be made from.
+func TestCommitRefuses(t *testing.T) {
+	module := snapshot(t)
+	short := sums(testVersion)
+	short = short[:bytes.LastIndexByte(bytes.TrimSpace(short), '\n')+1]
+	for _, tt := range []struct {
+		name, version, image string
+		checksums            []byte
+	}{
+		{"version without v", "1.2.3", testImage, sums(testVersion)},
+		{"pre-release", "v1.2.3-rc.1", testImage, sums(testVersion)},
+		{"image by tag", testVersion, "ghcr.io/handoff-gate/handoff-gate:v1.2.3", sums(testVersion)},
+		{"image with a second line", testVersion, testImage + "\n  args: [x]", sums(testVersion)},
+		{"an archive is missing", testVersion, testImage, short},
+		{"archives of another version", testVersion, testImage, sums("v1.2.4")},
+		{"no checksums", testVersion, testImage, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if id, err := Commit(t.Context(), module, tt.version, tt.image, tt.checksums); err == nil {
+				t.Errorf("made %s", id)
+			}
+		})
+	}
+}
+
+// The composite action of a release, as its script runs it: it downloads the archive
+// of this platform, checks it and starts the gate; an archive with other bytes, and a
+// checkout that is no release, are refused before anything is run.
+func TestCompositeAction(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: compiles the program; not with -short")
+	}
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("SKIPPED: the composite action needs curl, which this machine lacks")
+	}
+	ctx := t.Context()
+	module := snapshot(t)
+	dist := filepath.Join(t.TempDir(), "dist")
+	here := Platform{runtime.GOOS, runtime.GOARCH}
+	if err := Archives(ctx, module, testVersion, dist, []Platform{here}, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	// The archives of the other platforms are of no interest here, but a release has them.
+	built, err := os.ReadFile(filepath.Join(dist, "checksums.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checksums := built
+	for line := range strings.Lines(string(sums(testVersion))) {
+		if !strings.Contains(line, here.Archive(testVersion)) {
+			checksums = append(checksums, line...)
+		}
+	}
+	id, err := Commit(ctx, module, testVersion, testImage, checksums)
+	if err != nil {
+		t.Fatal(err)
+	}
+	released := filepath.Join(t.TempDir(), "released")
+	if _, err := git(ctx, module, nil, "worktree", "add", "--quiet", "--detach", released, id); err != nil {
+		t.Fatal(err)
+	}
+
+	tampered := false
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := strings.TrimPrefix(r.URL.Path, "/"+testVersion+"/")
+		data, err := os.ReadFile(filepath.Join(dist, filepath.Base(name)))
+		if err != nil {
+			http.NotFound(w, r)
+			return
+		}
+		if tampered {
+			data = append(data, 0)
+		}
+		_, _ = w.Write(data)
+	}))
+	defer server.Close()
+
+	repository := filepath.Join(t.TempDir(), "tide-tables")
+	commits, err := sample.Build(ctx, filepath.Join(root(t), "testdata", "sample"), repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name      string
+		script    string // the folder that holds .github
+		tampered  bool
+		head, sha string
+		status    int
+		says      string
+	}{
+		{"a change that fails", released, false, commits.Failing, commits.FailingMerge, 1, "handoff-not-updated"},
+		{"its repaired twin", released, false, commits.Repaired, commits.RepairedMerge, 0, ""},
+		{"an archive with other bytes", released, true, commits.Repaired, commits.RepairedMerge, 2, "it is not run"},
+		{"the default branch", module, false, commits.Repaired, commits.RepairedMerge, 2, "this is not a released version"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tampered = tt.tampered
+			if err := sample.Checkout(ctx, repository, tt.sha); err != nil {
+				t.Fatal(err)
+			}
+			temp := t.TempDir()
+			r := sample.Run{Workspace: repository, Commands: filepath.Join(t.TempDir(), "commands"), SHA: tt.sha, APIURL: server.URL, ServerURL: server.URL}
+			if err := r.Prepare(sample.PullRequest("opened", commits.Base, tt.head)); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.CommandContext(ctx, "bash", filepath.Join(tt.script, ".github", "actions", "run", "run.sh"))
+			cmd.Env = append(r.Environ(r.Workspace, r.Commands), "PATH="+os.Getenv("PATH"), "RUNNER_TEMP="+temp,
+				"HANDOFF_GATE_RELEASES="+server.URL, "INPUT_CHECK_RUN=off")
+			output, err := cmd.CombinedOutput()
+			var exit *exec.ExitError
+			if err != nil && !errors.As(err, &exit) {
+				t.Fatal(err)
+			}
+			if status := cmd.ProcessState.ExitCode(); status != tt.status || !strings.Contains(string(output), tt.says) {
+				t.Errorf("exit status %d, expected %d and %q\n%s", status, tt.status, tt.says, output)
+			}
+			written, err := r.Output()
+			if err != nil || (written == "") != (tt.status == 2) {
+				t.Errorf("outputs (%v): %q", err, written)
+			}
+			if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+				t.Errorf("left on the runner: %v, %v", left, err)
+			}
+		})
+	}
+}
+
+// The rehearsal goes through the whole release of the committed HEAD.
+func TestRehearse(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: compiles the program for every platform; not with -short")
+	}
+	dist := filepath.Join(t.TempDir(), "dist")
+	var out strings.Builder
+	if err := Rehearse(t.Context(), snapshot(t), dist, &out); err != nil {
+		t.Fatalf("%v\n%s", err, &out)
+	}
+	for _, p := range Platforms {
+		if _, err := os.Stat(filepath.Join(dist, p.Archive(rehearsedVersion))); err != nil {
+			t.Error(err)
+		}
+	}
+	if !strings.Contains(out.String(), "has the same bytes") || !strings.Contains(out.String(), "M\taction.yml") {
+		t.Errorf("it says\n%s", &out)
+	}
+}
+
+// A Dockerfile whose base images nobody has pinned yet is refused in words, and
+// pinning writes what the registry says.
+func TestPins(t *testing.T) {
+	dir := t.TempDir()
+	dockerfile := filepath.Join(dir, "Dockerfile")
+	before := "ARG GO_IMAGE=golang:1.26-bookworm@sha256:" + noDigest + "\nARG DEBIAN_IMAGE=debian:bookworm-slim@sha256:" + noDigest + "\nFROM ${GO_IMAGE}\n"
+	if err := os.WriteFile(dockerfile, []byte(before), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckPins(dockerfile); err == nil || !strings.Contains(err.Error(), "make pin-images") {
+		t.Errorf("placeholders: %v", err)
+	}
+
+	// A docker that answers as the registry would.
+	digest := strings.Repeat("c", 64)
+	fake := filepath.Join(dir, "docker")
+	answer := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(fake, []byte("#!/bin/sh\necho '"+text+"'\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
+	answer("something else")
+	if err := UpdatePins(context.Background(), dockerfile, io.Discard); err == nil {
+		t.Error("an answer that is no digest was written")
+	}
+	answer("sha256:" + digest)
+	if err := UpdatePins(context.Background(), dockerfile, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	if err := CheckPins(dockerfile); err != nil {
+		t.Error(err)
+	}
+	after, err := os.ReadFile(dockerfile)
+	if want := strings.ReplaceAll(before, noDigest, digest); err != nil || string(after) != want {
+		t.Errorf("%v\n%s", err, after)
+	}
+}
