@@ -75,6 +75,8 @@ type Options struct {
 	Scan     lint.Options
 	IDLength int    // of git's ids (40 or 64) when Blob is wanted, else 0
 	Known    []*Set // sets read before: a file whose blob is the same is not read again
+	// DigestOnly leaves the content unscanned, for whoever needs checksums alone.
+	DigestOnly bool
 }
 
 // ErrNoHandoff says that a project has no handoff folder at all.
@@ -201,9 +203,12 @@ func (f *File) read(ctx context.Context, t gate.Tree, o Options) {
 		return
 	}
 	f.Entry.Size = e.Size
-	scan := o.Scan
-	scan.Size = e.Size
-	scanner := lint.NewScanner(f.Name, scan)
+	var scanner *lint.Scanner
+	if !o.DigestOnly {
+		scan := o.Scan
+		scan.Size = e.Size
+		scanner = lint.NewScanner(f.Name, scan)
+	}
 	digest := Digest{sum: sha256.New()}
 	blob := blobHash(o.IDLength, e.Size)
 	buf := make([]byte, bufferSize(e.Size))
@@ -220,7 +225,9 @@ func (f *File) read(ctx context.Context, t gate.Tree, o Options) {
 			return
 		}
 		digest.Write(chunk)
-		scanner.Write(chunk)
+		if scanner != nil {
+			scanner.Write(chunk)
+		}
 		if blob != nil {
 			blob.Write(chunk)
 		}
@@ -236,7 +243,10 @@ func (f *File) read(ctx context.Context, t gate.Tree, o Options) {
 			return
 		}
 	}
-	f.State, f.Digest, f.Content = gate.Present, digest.String(), scanner.Finish()
+	f.State, f.Digest = gate.Present, digest.String()
+	if scanner != nil {
+		f.Content = scanner.Finish()
+	}
 	if blob != nil && size == e.Size {
 		f.Blob = hex.EncodeToString(blob.Sum(nil))
 	}
