@@ -33,6 +33,9 @@ func (r *checkRunner) run(ctx context.Context, project string, checks []policy.D
 	var owner *proc.Owner
 	if r.o.Contained {
 		if !r.hardened {
+			if r.checkout.Repo != nil {
+				r.checkout.Repo.Offline()
+			}
 			if err := proc.HardenSelf(); err != nil {
 				return nil, err
 			}

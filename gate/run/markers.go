@@ -190,7 +190,7 @@ func scanFile(folder *disk.Folder, path string, buf []byte, idLength int) (out s
 		in = io.TeeReader(f, blob)
 	}
 	count := &counter{r: in}
-	out.markers, err = lint.ConflictMarkers(count, buf)
+	out.markers, err = lint.ReadMarkers(count, buf, false)
 	if err != nil {
 		return out, false, reasonOf(err)
 	}
@@ -241,6 +241,9 @@ func reasonOf(err error) error {
 func (s *source) recordedMarkers(ctx context.Context, tree gate.Tree, entries []gate.Entry, known map[string]scanned) (treeMarkers, error) {
 	var out treeMarkers
 	buf := make([]byte, markerBuffer)
+	if err := s.prefetch(ctx, entries, known); err != nil {
+		return out, err
+	}
 	for _, e := range entries {
 		if e.Kind != gate.Regular || s.inHandoff(e.Path) {
 			continue
@@ -264,11 +267,24 @@ func (s *source) recordedMarkers(ctx context.Context, tree gate.Tree, entries []
 	return out, nil
 }
 
+// prefetch gets at once what a partial clone lacks of the files to scan. That it
+// failed is not said here: each file that cannot be read then says so.
+func (s *source) prefetch(ctx context.Context, entries []gate.Entry, known map[string]scanned) error {
+	var ids []string
+	for _, e := range entries {
+		if e.Kind == gate.Regular && !s.inHandoff(e.Path) && known[e.Path].blob != e.ID {
+			ids = append(ids, e.ID)
+		}
+	}
+	_ = s.run.c.Repo.Prefetch(ctx, ids)
+	return ctx.Err()
+}
+
 func blobMarkers(tree gate.Tree, path string, buf []byte) (lint.Markers, error) {
 	r, _, err := tree.Open(path)
 	if err != nil {
 		return lint.Markers{}, err
 	}
 	defer r.Close()
-	return lint.ConflictMarkers(r, buf)
+	return lint.ReadMarkers(r, buf, false)
 }

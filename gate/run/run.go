@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"sync"
 	"time"
 
@@ -157,8 +158,31 @@ func Verify(ctx context.Context, c *Checkout, projects []Project, o Options) (*r
 		}
 		rep.Projects = append(rep.Projects, report.Project{Path: res.path, Format: "aahp", Level: level, Layers: res.layers})
 	}
+	redact(rep)
 	rep.Finish()
 	return rep, ctx.Err()
+}
+
+// redact hides credentials and addresses in what the layers quote from the
+// repository. The content checks mask what they report themselves.
+func redact(rep *report.Report) {
+	for _, p := range rep.Projects {
+		for _, l := range p.Layers {
+			for i := range l.Findings {
+				f := &l.Findings[i]
+				if strings.HasPrefix(f.Rule, "lint/") {
+					continue
+				}
+				f.Message = lint.Redact(f.Message)
+				// The command that fixes a finding must stay one that runs.
+				advice, command, found := strings.Cut(f.Remedy, "\nfix: ")
+				f.Remedy = lint.Redact(advice)
+				if found {
+					f.Remedy += "\nfix: " + command
+				}
+			}
+		}
+	}
 }
 
 // resolve reads what all projects share.

@@ -240,7 +240,7 @@ func decideSchema(_ context.Context, s *source, res *result) (report.Layer, erro
 		tree = s.newSide
 	}
 	in := schemacheck.Input{
-		Project: s.p.Path, Now: r.o.Now, Commands: s.p.Commands, Manifest: set.Manifest, Mask: lint.Mask,
+		Project: s.p.Path, Now: r.o.Now, Commands: s.p.Commands, Manifest: set.Manifest, Mask: lint.Redact,
 		Config: gate.ReadDocument(tree, gate.Join(s.p.Path, policy.ConfigFile), gate.MaxConfig),
 	}
 	for _, l := range res.layers {
