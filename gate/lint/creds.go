@@ -20,8 +20,10 @@ type creds struct {
 	runs     [maxDetectors][2]runSpan // what matchers remember, see seq
 	found    []credMatch              // on this line, in the order met
 
-	secrets   spans // what is found but addresses; made when an address is shown
-	secretsOK bool
+	// What lies over an address that is shown: secrets, and with them the
+	// credentials in URLs. Made when they are first asked for.
+	secrets, withURLs spans
+	secretsOK         bool
 }
 
 // maxDetectors bounds the table of detectors: a line's kinds fit one word.
@@ -149,14 +151,6 @@ func (s *spans) over(start, end int) bool {
 // overlapsSecret tells whether a match of another detector than not (addresses
 // apart) lies over [start, end): then nothing of that span may be shown.
 func (c *creds) overlapsSecret(not uint8, start, end int) bool {
-	if not == addressDetector {
-		// A line can hold a hundred thousand addresses.
-		if !c.secretsOK {
-			c.secrets = c.cover(func(d uint8) bool { return d != addressDetector })
-			c.secretsOK = true
-		}
-		return c.secrets.over(start, end)
-	}
 	for _, f := range c.found {
 		if f.detector != not && f.detector != addressDetector && f.start < end && start < f.end {
 			return true
@@ -209,13 +203,19 @@ func (c *creds) show(m credMatch) string {
 
 // showAddress gives the first character and the domain.
 func (c *creds) showAddress(m credMatch) string {
+	if !c.secretsOK {
+		// A line can hold a hundred thousand addresses.
+		c.secrets = c.cover(func(d uint8) bool { return d != addressDetector && d != urlDetector })
+		c.withURLs = c.cover(func(d uint8) bool { return d != addressDetector })
+		c.secretsOK = true
+	}
 	match := c.text[m.start:m.end]
 	at := bytes.IndexByte(match, '@')
 	first, domain := string(match[:1]), string(match[at+1:])
-	if c.overlapsSecret(m.detector, m.start, m.start+1) {
-		first = ""
+	if c.withURLs.over(m.start, m.start+1) {
+		first = "" // Of a password, as like as not.
 	}
-	if c.overlapsSecret(m.detector, m.start+at, m.end) {
+	if c.secrets.over(m.start+at, m.end) {
 		domain = "***"
 	}
 	return first + "***@" + safetext.Clean(domain)

@@ -90,7 +90,7 @@ func placeOf(data []byte, e *jsondoc.Error) report.Span {
 func (s *Scanner) blocks(data []byte) {
 	for from, keep := 0, 0; from < len(data) || !s.begun; {
 		end := len(data)
-		if next := from + blockSize; next < end {
+		if next := from + s.size; next < end {
 			if n := bytes.IndexByte(data[next:], '\n'); n >= 0 {
 				end = next + n + 1
 			}

@@ -46,6 +46,7 @@ type Scanner struct {
 	inner                 bool // it reads what another Scanner has decoded
 	utf16                 *utf16Reader
 
+	size     int // of a block; blockSize but in tests
 	buf      []byte
 	context  int // buf[:context] was scanned already
 	searched int // buf[:searched] holds no LF after the context
@@ -62,7 +63,7 @@ type Scanner struct {
 func NewScanner(name string, o Options) *Scanner {
 	base := path.Base(name)
 	s := &Scanner{
-		name: name, opts: o, line: 1,
+		name: name, opts: o, line: 1, size: blockSize,
 		result:  FileResult{Path: name},
 		json:    strings.HasSuffix(base, ".json"),
 		ignore:  base == ignoreFile,
@@ -119,15 +120,15 @@ func (s *Scanner) Write(p []byte) (int, error) {
 		return n, nil
 	}
 	for len(p) > 0 {
-		room := s.context + blockSize - len(s.buf)
+		room := s.context + s.size - len(s.buf)
 		if room <= 0 {
-			room = blockSize // A line that is longer than a block.
+			room = s.size // A line that is longer than a block.
 		}
 		part := p[:min(room, len(p))]
 		p = p[len(part):]
 		s.grow(len(part))
 		s.buf = append(s.buf, part...)
-		if len(s.buf)-s.context >= blockSize {
+		if len(s.buf)-s.context >= s.size {
 			s.block(false)
 		}
 	}

@@ -539,11 +539,13 @@ var (
 // base64 looks for phrases in the base64 runs of text[from:to], which holds
 // whole lines. at maps offsets of text to those of the scan; nil: the same.
 func (s *scan) base64(text []byte, from, to int, at func(start, end int) (int, int)) {
-	// A run of 24 covers at least two of the offsets that are multiples of 12,
-	// so one byte in twelve tells where none is.
+	// A run of 24 covers two of the offsets that are multiples of 12 and all
+	// between them, so a few of those bytes tell where none is.
 	const stride = minBase64 / 2
-	for i := from; i < to; i += stride {
-		if !base64Bytes[text[i]] || i+stride < to && !base64Bytes[text[i+stride]] {
+	in := base64Bytes
+	for i := from; i+stride < to; i += stride {
+		t := text[i : i+stride+1]
+		if !in[t[0]] || !in[t[12]] || !(in[t[2]] && in[t[4]] && in[t[6]] && in[t[8]] && in[t[10]]) {
 			continue
 		}
 		start, end := i, i
