@@ -57,6 +57,7 @@ case $suffix in
 	if command -v unzip >/dev/null; then
 		unzip -q "$folder/$archive" "$program" -d "$folder"
 	else
+		# shellcheck disable=SC2016 # the variables are PowerShell's
 		ARCHIVE=$(cygpath -w "$folder/$archive") FOLDER=$(cygpath -w "$folder") \
 			powershell.exe -NoProfile -Command 'Expand-Archive -LiteralPath $env:ARCHIVE -DestinationPath $env:FOLDER'
 	fi

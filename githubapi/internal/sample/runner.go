@@ -73,8 +73,10 @@ func (r Run) Environ(workspace, commands string) []string {
 	}
 }
 
-// Output and Summary read what the action wrote.
-func (r Run) Output() (string, error)  { return r.read("output") }
+// Output is what the action wrote into the file of GITHUB_OUTPUT.
+func (r Run) Output() (string, error) { return r.read("output") }
+
+// Summary is the job summary that the action wrote.
 func (r Run) Summary() (string, error) { return r.read("summary.md") }
 
 func (r Run) read(name string) (string, error) {
