@@ -71,8 +71,8 @@ func TestNothingIsLoadedFromElsewhere(t *testing.T) {
 
 // The schemas keep to what the rest of the program relies on: sentences are made
 // from descriptions that begin "must", numbers are judged by stand-ins that keep
-// their place among small whole numbers, and the handoff's own format is the
-// only one.
+// their place among small whole numbers, large documents are judged in pieces,
+// and date-time is the only format.
 func TestConventions(t *testing.T) {
 	for _, k := range documents {
 		src, err := Source(k)
@@ -127,6 +127,12 @@ func TestConventions(t *testing.T) {
 				default:
 					t.Errorf("%s %s: the keyword %s is not among those that sentences are made for", k, pointer, key)
 				}
+			}
+			if extra, ok := m["additionalProperties"]; ok && extra != false {
+				t.Errorf("%s %s: additionalProperties is %v; other keys are refused or not judged", k, pointer, extra)
+			}
+			if m["$ref"] != nil && len(m) > 2 {
+				t.Errorf("%s %s: beside a $ref stand more than examples", k, pointer)
 			}
 			if k == Config && m["type"] == "object" && m["additionalProperties"] != false {
 				t.Errorf("%s %s: an object of the configuration takes unknown keys", k, pointer)

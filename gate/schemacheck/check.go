@@ -87,7 +87,8 @@ type checker struct {
 	judged []string // documents that were judged by a schema, for the summary
 	silent []string // documents that another layer reports as invalid
 	broken int      // constraints that documents break
-	tasks  int      // tasks in the manifest
+	cut    bool     // so many that not all were looked for
+	tasks  int      // tasks in the manifest, where their graph was judged
 }
 
 // omission is the first finding of a rule that was left out.
@@ -123,7 +124,10 @@ func (c *checker) closeLists() {
 	for _, o := range c.omitted {
 		more := c.counts[o.rule] - maxFindings
 		message := fmt.Sprintf("This rule has %d more findings from this line on, which are not listed.", more)
-		if more == 1 {
+		switch {
+		case c.cut && (o.rule == Manifest || o.rule == Config || o.rule == Placeholder):
+			message = fmt.Sprintf("This rule has at least %d more findings from this line on, which are not listed.", more)
+		case more == 1:
 			message = o.first.Message
 		}
 		c.findings = append(c.findings, o.rule.At(o.first.Path, o.first.Span, message, o.first.Remedy))
@@ -220,6 +224,13 @@ func noBytes(doc gate.Document) string {
 	return safetext.Clean(doc.Err.Error())
 }
 
+// validate judges a document by its schema and notes where that was cut short.
+func (c *checker) validate(k schema.Kind, doc *jsondoc.Document) []conform.Violation {
+	list := conform.Validate(k, doc, conform.Options{Mask: c.in.Mask})
+	c.cut = c.cut || len(list) > conform.MaxViolations
+	return list
+}
+
 // config judges aahp.config.json, which may be absent.
 func (c *checker) config() {
 	if c.in.Config.State == gate.Absent {
@@ -231,7 +242,7 @@ func (c *checker) config() {
 		return
 	}
 	c.judged = append(c.judged, configFile)
-	c.violations(conform.Validate(schema.Config, doc, conform.Options{Mask: c.in.Mask}), Config, path)
+	c.violations(c.validate(schema.Config, doc), Config, path)
 }
 
 // manifest judges MANIFEST.json and, where it has tasks, their graph.
@@ -242,7 +253,7 @@ func (c *checker) manifest() {
 		return
 	}
 	c.judged = append(c.judged, manifestFile)
-	all := conform.Validate(schema.Manifest, doc, conform.Options{Mask: c.in.Mask})
+	all := c.validate(schema.Manifest, doc)
 	shown := make([]conform.Violation, 0, len(all))
 	for _, v := range all {
 		// integrity/manifest-incomplete and integrity/index-empty report these.
@@ -253,7 +264,9 @@ func (c *checker) manifest() {
 	}
 	c.violations(shown, Manifest, path)
 	c.nearMisses(doc, path)
-	c.graph(doc, path, all)
+	if !c.cut { // otherwise it is not known which tasks fit the schema
+		c.graph(doc, path, all)
+	}
 }
 
 // violations turns broken constraints into findings of a rule, or of
@@ -301,7 +314,7 @@ func (c *checker) remedy(v conform.Violation, r *rule.Rule, path string) string 
 	case v.Keyword == "required":
 		text = fmt.Sprintf("Add the key %q to the object %s: its value %s%s.", v.Key, place, orFits(v.Allowed), example)
 	case v.Suggestion != "":
-		text = fmt.Sprintf("Rename the key %s to %q, or remove it.", place, v.Suggestion)
+		text = fmt.Sprintf("Rename the key %s, to %q, or remove it.", place, v.Suggestion)
 	case v.Key != "" && v.Allowed == "":
 		text = fmt.Sprintf("Remove the key %s.", place)
 	case v.Key != "":
@@ -339,7 +352,11 @@ func (c *checker) summary() string {
 	case c.broken == 0:
 		parts = append(parts, names+" fit their schemas")
 	default:
-		parts = append(parts, names+": "+count(c.broken, "broken constraint"))
+		least := ""
+		if c.cut {
+			least = "at least "
+		}
+		parts = append(parts, names+": "+least+count(c.broken, "broken constraint"))
 	}
 	if c.tasks > 0 {
 		n := 0

@@ -6,7 +6,6 @@ package conform
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math/big"
@@ -50,20 +49,18 @@ type Options struct {
 }
 
 // Validate judges a document by its schema and gives every constraint that it
-// breaks, in the order of the document. The document must have been read by the
-// strict rules; of equal keys the last counts.
+// breaks, in the order of the document; it stops at about MaxViolations of them.
+// The document must have been read by the strict rules; of equal keys the last
+// counts.
 func Validate(k schema.Kind, doc *jsondoc.Document, o Options) []Violation {
+	return validate(k, doc, o, pieceSize)
+}
+
+// validate is Validate with pieces of another size.
+func validate(k schema.Kind, doc *jsondoc.Document, o Options, size int) []Violation {
 	c := schema.Get(k)
-	err := c.Root.Validate(tree(doc.Root, 1))
-	if err == nil {
-		return nil
-	}
-	var refused *jsonschema.ValidationError
-	if !errors.As(err, &refused) {
-		panic(err) // the library promises no other type
-	}
-	j := judge{schema: c, doc: doc, mask: o.Mask}
-	j.walk(refused)
+	j := judge{schema: c, doc: doc, mask: o.Mask, size: size}
+	j.split(c.Root, doc.Root, nil)
 	slices.SortStableFunc(j.found, func(a, b Violation) int {
 		return cmp.Or(
 			cmp.Compare(a.Span.Line, b.Span.Line),
@@ -112,24 +109,14 @@ type judge struct {
 	schema *schema.Compiled
 	doc    *jsondoc.Document
 	mask   func(string) string
+	size   int // of a piece, in bytes of the document
 	found  []Violation
 }
 
-// walk collects the leaves: the constraints themselves. An anyOf counts as one
-// constraint, whatever its branches say.
-func (j *judge) walk(e *jsonschema.ValidationError) {
-	switch e.ErrorKind.(type) {
-	case *kind.AnyOf, *kind.OneOf:
-	default:
-		if len(e.Causes) > 0 {
-			for _, cause := range e.Causes {
-				j.walk(cause)
-			}
-			return
-		}
-	}
-	value := j.locate(e.InstanceLocation)
-	v := Violation{Path: e.InstanceLocation, Pointer: j.pointer(e.InstanceLocation), Value: value, Span: j.doc.At(value)}
+// leaf makes the violations of one broken constraint at a path of the document.
+func (j *judge) leaf(e *jsonschema.ValidationError, path []string) {
+	value := j.locate(path)
+	v := Violation{Path: path, Pointer: j.pointer(path), Value: value, Span: j.doc.At(value)}
 	if p := e.ErrorKind.KeywordPath(); len(p) > 0 {
 		v.Keyword = p[0]
 	}

@@ -3,10 +3,13 @@ package conform
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
 	"github.com/handoff-gate/handoff-gate/schema"
@@ -708,18 +711,24 @@ func TestDeepDocument(t *testing.T) {
 	}
 }
 
+func parse(t testing.TB, src string) *jsondoc.Document {
+	t.Helper()
+	doc, err := jsondoc.Parse([]byte(src), jsondoc.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+// All violations of a document on one line, in its order.
 func TestManyViolations(t *testing.T) {
-	const n = 50_000
+	const n = MaxViolations / 2
 	var b strings.Builder
 	for i := range n {
 		fmt.Fprintf(&b, `"T-%06d":{"title":"","status":"x"},"u%d":0,`, i, i)
 	}
 	src := strings.Replace(strings.ReplaceAll(soundManifest, "\n", " "), `"T-001":`, b.String()+`"T-001":`, 1)
-	doc, err := jsondoc.Parse([]byte(src), jsondoc.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := Validate(schema.Manifest, doc, Options{})
+	got := Validate(schema.Manifest, parse(t, src), Options{})
 	if len(got) != 2*n {
 		t.Fatalf("%d violations, want %d", len(got), 2*n)
 	}
@@ -728,6 +737,94 @@ func TestManyViolations(t *testing.T) {
 			t.Fatalf("violation %d is of %s at column %d: not in the order of the document", i, v.Keyword, v.Span.Column)
 		}
 	}
+}
+
+// The largest manifest and configuration, with as much broken as fits.
+func TestEnoughIsEnough(t *testing.T) {
+	fill := func(piece string, size int) string {
+		return strings.TrimSuffix(strings.Repeat(piece, size/len(piece)), ",")
+	}
+	var names strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&names, `"k%d":0,`, i)
+	}
+	unknown := strings.TrimSuffix(names.String(), ",")
+	for name, tt := range map[string]struct {
+		kind schema.Kind
+		src  string
+	}{
+		"dependencies":       {schema.Manifest, `{"tasks":{"T-001":{"title":"t","status":"ready","depends_on":[` + fill("0,", 4<<20) + `]}}}`},
+		"tasks":              {schema.Manifest, `{"tasks":{` + strings.ReplaceAll(unknown, `"k`, `"T-0000`) + `}}`},
+		"names of files":     {schema.Manifest, `{"files":{` + unknown + `}}`},
+		"root keys":          {schema.Manifest, `{` + unknown + `}`},
+		"version sites":      {schema.Config, `{"versionSites":[` + fill("0,", 1<<20) + `]}`},
+		"sources of claims":  {schema.Config, `{"claims":[{"surfaces":[` + fill("{},", 1<<20) + `]}]}`},
+		"keys of an object":  {schema.Config, `{"check":{` + unknown + `}}`},
+		"empty array items":  {schema.Config, `{"check":{"only":[` + fill("[],", 1<<20) + `]}}`},
+		"an array as a root": {schema.Config, `[` + fill("0,", 1<<20) + `]`},
+	} {
+		got := Validate(tt.kind, parse(t, tt.src), Options{})
+		if name == "an array as a root" {
+			if len(got) != 1 {
+				t.Errorf("%s: %d violations, want 1", name, len(got))
+			}
+			continue
+		}
+		if len(got) <= MaxViolations || len(got) > MaxViolations+2*pieceSize {
+			t.Errorf("%s: %d violations, want some more than %d", name, len(got), MaxViolations)
+		}
+	}
+}
+
+func TestStandInsAreSound(t *testing.T) {
+	for k := range sound {
+		var walk func(s *jsonschema.Schema)
+		walk = func(s *jsonschema.Schema) {
+			s = refer(s)
+			if err := s.Validate(standIn(s)); err != nil {
+				t.Errorf("%s: %v", s.Location, err)
+			}
+			for _, part := range s.Properties {
+				walk(part)
+			}
+			for _, part := range s.PatternProperties {
+				walk(part)
+			}
+			if s.Items2020 != nil {
+				walk(s.Items2020)
+			}
+		}
+		walk(schema.Get(k).Root)
+	}
+}
+
+// A document must be judged alike in one piece and in pieces of any size.
+func TestPiecesAgreeWithTheWhole(t *testing.T) {
+	compare := func(k schema.Kind, src string) {
+		t.Helper()
+		doc := parse(t, src)
+		whole := validate(k, doc, Options{}, len(src))
+		for _, size := range []int{0, 1, 20, 60, 300} {
+			if pieces := validate(k, doc, Options{}, size); !reflect.DeepEqual(whole, pieces) {
+				t.Errorf("%s %.3000s\nwhole %+v\nin pieces of %d %+v", k, src, whole, size, pieces)
+			}
+		}
+	}
+	for k, src := range sound {
+		compare(k, src)
+		compare(k, change(t, src, "/zzzzz", `{"a":[1]}`))
+	}
+	for _, r := range rows {
+		for _, n := range r.not {
+			_, raw, _ := strings.Cut(n, " ")
+			compare(r.kind, change(t, sound[r.kind], r.place, raw))
+		}
+		if r.not != nil && !strings.HasSuffix(r.place, "/0") {
+			compare(r.kind, change(t, sound[r.kind], r.place, gone))
+		}
+	}
+	compare(schema.Manifest, change(t, soundManifest, "/tasks/T-001/depends_on", `["T-1","T-001",[],{},"T-002","x","y",["z"],"T-003",0]`))
+	compare(schema.Config, change(t, soundConfig, "/check/only", `[{"a":["b"]},"c",1,"d",[[[]]],2]`))
 }
 
 func FuzzValidate(f *testing.F) {
@@ -741,7 +838,11 @@ func FuzzValidate(f *testing.F) {
 			return
 		}
 		for k := range sound {
-			for _, v := range Validate(k, doc, Options{}) {
+			whole := Validate(k, doc, Options{})
+			if pieces := validate(k, doc, Options{}, 16); len(whole) <= MaxViolations && !reflect.DeepEqual(whole, pieces) {
+				t.Errorf("%s: in one piece %+v, in many %+v", k, whole, pieces)
+			}
+			for _, v := range whole {
 				if v.Span.Line < 1 || v.Message == "" || v.Keyword == "" || v.Value == nil {
 					t.Errorf("%s: %+v", k, v)
 				}
