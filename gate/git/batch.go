@@ -25,6 +25,7 @@ type batch struct {
 	child  *proc.Process // nil before the first request and after a failure
 	out    *bufio.Reader
 	closed bool
+	used   bool // a child was started
 }
 
 // object is the header of an answer.
@@ -108,7 +109,7 @@ func (b *batch) open() error {
 	if err != nil {
 		return err
 	}
-	b.child, b.out = child, bufio.NewReaderSize(child.Stdout, 64<<10)
+	b.child, b.out, b.used = child, bufio.NewReaderSize(child.Stdout, 64<<10), true
 	return nil
 }
 
@@ -134,13 +135,22 @@ func (b *batch) end() string {
 	return said
 }
 
-func (b *batch) close() {
+// rest ends the process; the next request starts a new one.
+func (b *batch) rest() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.closed = true
 	if b.child != nil {
 		b.end()
 	}
+}
+
+// close ends the process for good and tells whether there ever was one.
+func (b *batch) close() (used bool) {
+	b.rest()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed = true
+	return b.used
 }
 
 // objectReader streams a large object and holds the batch until it is closed.

@@ -40,68 +40,86 @@ func (r *Repo) Staged(ctx context.Context, tree string) ([]gate.Change, error) {
 	return r.raw(ctx, append(append([]string{"diff-index", "--cached"}, rawFlags...), "--end-of-options", tree, "--")...)
 }
 
-func (r *Repo) raw(ctx context.Context, args ...string) ([]gate.Change, error) {
-	out, err := r.output(ctx, plumbing, args...)
+func (r *Repo) raw(ctx context.Context, args ...string) (changes []gate.Change, err error) {
+	err = r.stream(ctx, r.treeMode(), func(piece string) (rest string, err error) {
+		changes, rest, err = parseRaw(changes, piece)
+		return rest, err
+	}, args...)
 	if err != nil {
 		return nil, err
 	}
-	return ParseRaw(string(out))
+	return changes, nil
 }
 
 // ParseRaw reads the NUL-separated records of `--raw -z`. Anything that is not
 // exactly such a record is an error, never a shorter list. The changes share
 // the memory of out.
 func ParseRaw(out string) ([]gate.Change, error) {
-	changes := make([]gate.Change, 0, strings.Count(out, "\x00")/2)
-	for len(out) > 0 {
-		end := strings.IndexByte(out, 0)
-		if end < 0 || out[0] != ':' {
-			return nil, errRaw
-		}
-		c, err := parseRecord(out[1:end])
-		if err != nil {
-			return nil, err
-		}
-		out = out[end+1:]
-		end = strings.IndexByte(out, 0)
-		if end <= 0 {
-			return nil, errRaw
-		}
-		c.Path = out[:end]
-		out = out[end+1:]
-		changes = append(changes, c)
+	changes, rest, err := parseRaw(nil, out)
+	if err == nil && rest != "" {
+		err = errRaw
+	}
+	if err != nil {
+		return nil, err
 	}
 	return changes, nil
 }
 
+// parseRaw adds the whole records at the beginning of out and gives the rest.
+func parseRaw(changes []gate.Change, out string) ([]gate.Change, string, error) {
+	for len(out) > 0 {
+		if out[0] != ':' {
+			return nil, out, errRaw
+		}
+		info := strings.IndexByte(out, 0)
+		if info < 0 {
+			break
+		}
+		end := strings.IndexByte(out[info+1:], 0)
+		if end < 0 {
+			break
+		}
+		if end == 0 {
+			return nil, out, errRaw
+		}
+		c, err := parseRecord(out[1:info])
+		if err != nil {
+			return nil, out, err
+		}
+		c.Path = out[info+1 : info+1+end]
+		changes = append(changes, c)
+		out = out[info+end+2:]
+	}
+	return changes, out, nil
+}
+
 var errRaw = errors.New("git printed a record of changes that cannot be read")
 
-// parseRecord reads "oldmode newmode oldid newid status".
+// parseRecord reads "oldmode newmode oldid newid status". All its fields have
+// a fixed length, the ids one of two.
 func parseRecord(s string) (c gate.Change, err error) {
-	var field [5]string
-	for i := range 4 {
-		n := strings.IndexByte(s, ' ')
-		if n < 0 {
-			return c, errRaw
-		}
-		field[i], s = s[:n], s[n+1:]
-	}
-	field[4] = s
-	if c.OldMode, err = parseMode(field[0]); err != nil {
-		return c, err
-	}
-	if c.NewMode, err = parseMode(field[1]); err != nil {
-		return c, err
-	}
-	c.OldID, c.NewID = field[2], field[3]
-	if !IsFullID(c.OldID) || len(c.NewID) != len(c.OldID) || !isHex(c.NewID) {
+	const modes = len("100644 100644 ")
+	id := (len(s) - modes - len("  M")) / 2
+	if len(s) != modes+2*id+len("  M") || id != 40 && id != 64 ||
+		s[6] != ' ' || s[13] != ' ' || s[modes+id] != ' ' || s[modes+2*id+1] != ' ' {
 		return c, errRaw
 	}
-	if len(field[4]) != 1 || !strings.Contains("ADMTU", field[4]) {
-		return c, fmt.Errorf("git printed a change of the unknown kind %q", field[4])
+	if c.OldMode, err = parseMode(s[:6]); err != nil {
+		return c, err
 	}
-	c.Status = field[4][0]
-	return c, nil
+	if c.NewMode, err = parseMode(s[7:13]); err != nil {
+		return c, err
+	}
+	c.OldID, c.NewID = s[modes:modes+id], s[modes+id+1:modes+2*id+1]
+	if !isHex(c.OldID) || !isHex(c.NewID) {
+		return c, errRaw
+	}
+	c.Status = s[len(s)-1]
+	switch c.Status {
+	case 'A', 'D', 'M', 'T', 'U':
+		return c, nil
+	}
+	return c, fmt.Errorf("git printed a change of the unknown kind %q", s[len(s)-1:])
 }
 
 func parseMode(s string) (uint32, error) {

@@ -90,7 +90,10 @@ func has(env []string, name string) bool {
 }
 
 // inherit drops every GIT_* variable and LC_ALL, and where hooks are served
-// takes the hook variables back, made absolute against the start folder.
+// takes the hook variables back, made absolute against the start folder. The
+// inputs of an action and the runner's own credentials are dropped too: git has
+// no use for them, and what a process has in its environment, others of its
+// user can read.
 func inherit(environ []string, startDir string, hooks bool) []string {
 	var out []string
 	for _, kv := range environ {
@@ -115,7 +118,7 @@ func inherit(environ []string, startDir string, hooks bool) []string {
 				}
 				out = append(out, name+"="+value)
 			}
-		case name == "LC_ALL":
+		case name == "LC_ALL", strings.HasPrefix(name, "INPUT_"), strings.HasPrefix(name, "ACTIONS_"):
 		default:
 			out = append(out, kv)
 		}

@@ -5,8 +5,14 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"io"
 	"io/fs"
+	"path/filepath"
+	"slices"
 	"strings"
+	"time"
+
+	"github.com/handoff-gate/handoff-gate/gate/proc"
 )
 
 // FetchError says why a commit could not be fetched.
@@ -18,8 +24,10 @@ type FetchError struct {
 
 func (e *FetchError) Error() string { return e.Message }
 
-// fetchTries bounds how often a fetch is tried.
-const fetchTries = 3
+const (
+	fetchTries = 3           // how often a fetch is tried
+	fetchWait  = time.Second // before the second try, twice as long before the third
+)
 
 // Fetch gets one commit by its full id from the remote "origin". It writes no
 // ref and no FETCH_HEAD, and never cuts the history of a complete clone. Files
@@ -36,10 +44,18 @@ func (r *Repo) Fetch(ctx context.Context, id string) error {
 	if shallow {
 		args = append(args, "--depth=1")
 	}
-	args = append(args, "--end-of-options", "origin", id)
-	var last *FetchError
-	for range fetchTries {
-		_, err := r.output(ctx, network, args...)
+	return r.fetch(ctx, nil, append(args, "--end-of-options", "origin", id)...)
+}
+
+// fetch runs a fetch until it succeeds, its tries are used up, or the answer is
+// one that another try would not change.
+func (r *Repo) fetch(ctx context.Context, stdin []byte, args ...string) error {
+	for try := 1; ; try++ {
+		c := r.command(network, args...)
+		if stdin != nil {
+			c.Stdin = bytes.NewReader(stdin)
+		}
+		_, err := proc.Run(ctx, c)
 		r.giveBack(ctx)
 		if err == nil {
 			return nil
@@ -47,12 +63,85 @@ func (r *Repo) Fetch(ctx context.Context, id string) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		last = classify(err)
-		if last.Gone || last.Denied {
-			break
+		f := classify(failure(ctx, args[0], err))
+		if f.Gone || f.Denied || try == fetchTries || strings.Contains(f.Message, "does not appear to be a git repository") {
+			return f
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Duration(try) * fetchWait):
 		}
 	}
-	return last
+}
+
+// object reads a blob or a tree of this clone. In a partial clone that may fetch
+// on demand it comes from the server when the clone lacks it. Commits are never
+// asked for in this way: a file of the change under review could name one, and
+// git would fetch its whole history.
+func (r *Repo) object(id string) (object, io.ReadCloser, error) {
+	o, rc, err := r.batch.request(id)
+	if !r.fetches() || !errors.Is(err, fs.ErrNotExist) || !IsFullID(id) {
+		return o, rc, err
+	}
+	return r.onDemand.request(id)
+}
+
+// fetches tells whether objects are fetched on demand.
+func (r *Repo) fetches() bool { return r.onDemand != nil && !r.offline.Load() }
+
+// treeMode is how commands run that compare or list trees: a partial clone may
+// lack some.
+func (r *Repo) treeMode() mode {
+	if r.fetches() {
+		return network
+	}
+	return plumbing
+}
+
+// Prefetch gets the blobs that a partial clone lacks in one fetch, where one by
+// one each would be a round trip. It does nothing in any other clone. After a
+// failure nothing more is fetched on demand: whoever reads one of the blobs is
+// told that the clone lacks it.
+func (r *Repo) Prefetch(ctx context.Context, ids []string) error {
+	if !r.fetches() || len(ids) == 0 {
+		return nil
+	}
+	c := r.command(plumbing, "cat-file", "--batch-check=%(objectname)")
+	c.Stdin = strings.NewReader(strings.Join(ids, "\n") + "\n")
+	res, err := proc.Run(ctx, c)
+	if err != nil {
+		return failure(ctx, "cat-file", err)
+	}
+	var missing bytes.Buffer
+	for line := range bytes.Lines(res.Stdout) {
+		if id, ok := bytes.CutSuffix(line, []byte(" missing\n")); ok && IsFullID(string(id)) {
+			missing.Write(id)
+			missing.WriteByte('\n')
+		}
+	}
+	if missing.Len() == 0 {
+		return nil
+	}
+	err = r.fetch(ctx, missing.Bytes(), "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
+		"--filter=blob:none", "--stdin", "--end-of-options", "origin")
+	if err != nil {
+		r.Offline()
+	}
+	return err
+}
+
+// Offline ends the long-lived children and all fetching on demand. It is called
+// before programs of the checkout run: they could read the token from a child's
+// environment, or change the configuration that a fetch would follow.
+func (r *Repo) Offline() {
+	r.batch.rest()
+	if r.onDemand == nil || r.offline.Swap(true) {
+		return
+	}
+	if r.onDemand.close() {
+		r.giveBack(context.Background())
+	}
 }
 
 func classify(err error) *FetchError {
@@ -91,4 +180,16 @@ func BasicToken(token string) string {
 func (r *Repo) IsPartial(ctx context.Context) bool {
 	out, err := r.output(ctx, plumbing, "config", "--get-regexp", `^(extensions\.partialclone|remote\..*\.promisor)$`)
 	return err == nil && len(bytes.TrimSpace(out)) > 0
+}
+
+// IsSubmodule tells whether the repository is a submodule of another one: git
+// keeps its objects below the "modules" of that one's .git.
+func (r *Repo) IsSubmodule(ctx context.Context) bool {
+	out, err := r.output(ctx, plumbing, "rev-parse", "--absolute-git-dir")
+	if err != nil {
+		return false
+	}
+	parts := strings.Split(filepath.ToSlash(strings.TrimSpace(string(out))), "/")
+	i := slices.Index(parts, ".git")
+	return i >= 0 && slices.Contains(parts[i:], "modules")
 }

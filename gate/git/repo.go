@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/proc"
@@ -40,6 +41,8 @@ type Repo struct {
 	token     string
 	debug     func(string)
 	batch     *batch
+	onDemand  *batch      // of a partial clone whose objects may be fetched; else nil
+	offline   atomic.Bool // nothing is fetched on demand any more
 	stop      context.CancelFunc
 
 	mu    sync.Mutex
@@ -69,15 +72,17 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 		top: top, program: program, inherited: inherited, server: o.Server, token: o.Token, debug: o.Debug, stop: stop,
 		trees: map[string]map[string]gate.Entry{},
 	}
-	m := plumbing
-	if o.OnDemand {
-		m = network
+	reader := func(m mode) *batch {
+		return &batch{start: func() (*proc.Process, error) {
+			c := r.command(m, "cat-file", "--batch")
+			c.PipeStdin = true
+			return proc.Start(ctx, c)
+		}}
 	}
-	r.batch = &batch{start: func() (*proc.Process, error) {
-		c := r.command(m, "cat-file", "--batch")
-		c.PipeStdin = true
-		return proc.Start(ctx, c)
-	}}
+	r.batch = reader(plumbing)
+	if o.OnDemand {
+		r.onDemand = reader(network)
+	}
 	// An answer of any kind means that git accepts the repository.
 	if _, rc, err := r.batch.request("HEAD^{commit}"); err == nil {
 		rc.Close()
@@ -134,8 +139,9 @@ func findGit(environ []string) (string, error) {
 	return "", errors.New("there is no git in PATH")
 }
 
-// Close ends the long-lived child.
+// Close ends the long-lived children.
 func (r *Repo) Close() {
+	r.Offline()
 	r.batch.close()
 	r.stop()
 }

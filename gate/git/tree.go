@@ -10,7 +10,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"path"
 	"slices"
 	"sort"
 	"strconv"
@@ -95,7 +94,7 @@ func (r *Repo) openBlob(e gate.Entry) (io.ReadCloser, gate.Entry, error) {
 	if e.Kind != gate.Regular {
 		return nil, e, gate.ErrNotRegular
 	}
-	o, rc, err := r.batch.request(e.ID)
+	o, rc, err := r.object(e.ID)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, e, &Error{Command: "cat-file", Message: "this clone lacks the object " + e.ID}
 	}
@@ -121,7 +120,7 @@ func (r *Repo) rawTree(id string) (map[string]gate.Entry, error) {
 	if id == EmptyTree(len(id)) {
 		return map[string]gate.Entry{}, nil
 	}
-	o, rc, err := r.batch.request(id)
+	o, rc, err := r.object(id)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, &Error{Command: "cat-file", Message: "this clone lacks the tree " + id}
 	}
@@ -200,35 +199,33 @@ type Index struct {
 
 // Index reads the whole index once.
 func (r *Repo) Index(ctx context.Context) (*Index, error) {
-	out, err := r.output(ctx, plumbing, "ls-files", "-s", "-z")
+	var entries []gate.Entry
+	err := r.stream(ctx, plumbing, func(piece string) (rest string, err error) {
+		entries, rest, err = parseStages(entries, piece)
+		return rest, err
+	}, "ls-files", "-s", "-z")
 	if err != nil {
 		return nil, err
 	}
-	entries, err := parseStages(string(out))
-	if err != nil {
-		return nil, err
+	if !slices.IsSortedFunc(entries, byPath) {
+		slices.SortFunc(entries, byPath)
 	}
 	return &Index{repo: r, entries: entries}, nil
 }
 
-// parseStages reads the records "mode id stage TAB path" of `ls-files -s -z`.
-// The stages of an unmerged path become one entry.
-func parseStages(out string) ([]gate.Entry, error) {
-	bad := errors.New("git printed an index entry that cannot be read")
-	entries := make([]gate.Entry, 0, strings.Count(out, "\x00"))
-	for len(out) > 0 {
-		end := strings.IndexByte(out, 0)
-		if end < 0 {
-			return nil, bad
+// parseStages adds the whole records "mode id stage TAB path" of
+// `ls-files -s -z` at the beginning of out and gives the rest. The stages of an
+// unmerged path become one entry.
+func parseStages(entries []gate.Entry, out string) ([]gate.Entry, string, error) {
+	for {
+		record, rest, whole := strings.Cut(out, "\x00")
+		if !whole {
+			return entries, out, nil
 		}
-		info, p, ok := strings.Cut(out[:end], "\t")
-		f := strings.Split(info, " ")
-		if !ok || len(f) != 3 || p == "" || !IsFullID(f[1]) {
-			return nil, bad
-		}
+		f, p, ok := fields(record)
 		mode, err := strconv.ParseUint(f[0], 8, 32)
-		if err != nil {
-			return nil, bad
+		if !ok || err != nil || !IsFullID(f[1]) {
+			return nil, out, errors.New("git printed an index entry that cannot be read")
 		}
 		e := entry(p, uint32(mode), f[1])
 		if f[2] != "0" {
@@ -239,12 +236,19 @@ func parseStages(out string) ([]gate.Entry, error) {
 		} else {
 			entries = append(entries, e)
 		}
-		out = out[end+1:]
+		out = rest
 	}
-	if !slices.IsSortedFunc(entries, byPath) {
-		slices.SortFunc(entries, byPath)
+}
+
+// fields reads a record of three fields, a TAB and a path.
+func fields(record string) (f [3]string, path string, ok bool) {
+	info, path, ok := strings.Cut(record, "\t")
+	for i := range f {
+		var more bool
+		f[i], info, more = strings.Cut(info, " ")
+		ok = ok && more == (i < len(f)-1)
 	}
-	return entries, nil
+	return f, path, ok && path != ""
 }
 
 func byPath(a, b gate.Entry) int { return cmp.Compare(a.Path, b.Path) }
@@ -321,38 +325,33 @@ func (r *Repo) TreeEntries(ctx context.Context, treeID, dir string) ([]gate.Entr
 	if dir != "." {
 		args = append(args, "--", dir+"/")
 	}
-	out, err := r.output(ctx, plumbing, args...)
+	var entries []gate.Entry
+	err := r.stream(ctx, r.treeMode(), func(piece string) (rest string, err error) {
+		entries, rest, err = parseLsTree(entries, piece)
+		return rest, err
+	}, args...)
 	if err != nil {
 		return nil, err
 	}
-	return parseLsTree(string(out))
+	return entries, nil
 }
 
-// parseLsTree reads the records "mode type id TAB path" of `ls-tree -r -z`.
-func parseLsTree(out string) ([]gate.Entry, error) {
-	bad := errors.New("git printed a tree entry that cannot be read")
-	entries := make([]gate.Entry, 0, strings.Count(out, "\x00"))
-	for len(out) > 0 {
-		end := strings.IndexByte(out, 0)
-		if end < 0 {
-			return nil, bad
+// parseLsTree adds the whole records "mode type id TAB path" of `ls-tree -r -z`
+// at the beginning of out and gives the rest.
+func parseLsTree(entries []gate.Entry, out string) ([]gate.Entry, string, error) {
+	for {
+		record, rest, whole := strings.Cut(out, "\x00")
+		if !whole {
+			return entries, out, nil
 		}
-		info, p, ok := strings.Cut(out[:end], "\t")
-		if !ok || p == "" {
-			return nil, bad
-		}
-		f := strings.Split(info, " ")
-		if len(f) != 3 || !IsFullID(f[2]) {
-			return nil, bad
-		}
+		f, p, ok := fields(record)
 		mode, err := strconv.ParseUint(f[0], 8, 32)
-		if err != nil {
-			return nil, bad
+		if !ok || err != nil || !IsFullID(f[2]) {
+			return nil, out, errors.New("git printed a tree entry that cannot be read")
 		}
 		entries = append(entries, entry(p, uint32(mode), f[2]))
-		out = out[end+1:]
+		out = rest
 	}
-	return entries, nil
 }
 
 // WorkTreeFiles lists, below dir, the tracked files and the untracked ones that
@@ -362,15 +361,22 @@ func (r *Repo) WorkTreeFiles(ctx context.Context, dir string) ([]string, error) 
 	if dir != "." {
 		args = append(args, "--", dir)
 	}
-	out, err := r.output(ctx, userConfig, args...)
+	var paths []string
+	err := r.stream(ctx, userConfig, func(piece string) (string, error) {
+		for {
+			p, rest, whole := strings.Cut(piece, "\x00")
+			if !whole {
+				return piece, nil
+			}
+			// An unmerged path is printed once a stage.
+			if p != "" && (len(paths) == 0 || paths[len(paths)-1] != p) {
+				paths = append(paths, p)
+			}
+			piece = rest
+		}
+	}, args...)
 	if err != nil {
 		return nil, err
-	}
-	paths := make([]string, 0, bytes.Count(out, []byte{0}))
-	for p := range strings.SplitSeq(string(out), "\x00") {
-		if p != "" && (len(paths) == 0 || paths[len(paths)-1] != path.Clean(p)) {
-			paths = append(paths, p)
-		}
 	}
 	return paths, nil
 }
