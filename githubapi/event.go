@@ -105,6 +105,48 @@ func ReadPayload(r io.Reader) ([]byte, error) {
 // Err says why the payload as a whole could not be read; nil when it could.
 func (e Event) Err() error { return e.err }
 
+// NothingLeft says why an event leaves nothing to verify: its branch or tag was
+// deleted. It is "" for every other event, and for a payload that cannot be
+// read, which proves nothing.
+func (e Event) NothingLeft() string {
+	switch deleted := e.fields[fieldDeleted]; {
+	case e.err != nil:
+	case e.Name == eventDelete:
+		return "the branch or tag was deleted: nothing is left to verify"
+	case e.Name == eventPush && deleted.Kind == payload.Boolean && deleted.True:
+		return "the push deleted the branch or tag: nothing is left to verify"
+	}
+	return ""
+}
+
+// UnderReview is the commit that the payload alone says the event's check run
+// stands on, for a run that ends before there is a repository to ask. It is ""
+// where that takes the checkout, and where the field cannot be read.
+func (e Event) UnderReview() string {
+	path := ""
+	switch e.Name {
+	case eventPullRequest, eventReview, eventReviewComment, eventPullRequestTarget:
+		path = fieldHead
+	case eventMergeGroup:
+		path = fieldGroupHead
+	case eventPush:
+		if strings.HasPrefix(e.fields[fieldRef].Text, "refs/heads/") {
+			path = fieldAfter
+		}
+	case eventWorkflowRun:
+		path = fieldRunHead
+	}
+	f := e.fields[path]
+	if path == "" || f.Kind != payload.String {
+		return ""
+	}
+	id, kind := parseID(f.Text, len(f.Text))
+	if kind != idFine || len(id) != 40 && len(id) != 64 {
+		return ""
+	}
+	return id
+}
+
 // unreadable describes the whole payload for a finding.
 func (e Event) unreadable() string {
 	where := "no file: GITHUB_EVENT_PATH is not set"

@@ -294,10 +294,7 @@ func (r *resolver) row() row {
 		w.checkout = "use `ref: ${{ github.event.release.tag_name }}`"
 		r.tag(&w, r.text(fieldTagName, "the tag's name"))
 	case eventDelete:
-		// The name alone says it, but an unreadable payload proves nothing.
-		if e.err == nil {
-			r.t.NothingToVerify = "the branch or tag was deleted: nothing is left to verify"
-		}
+		r.t.NothingToVerify = e.NothingLeft()
 		w.base, w.check = unread, nowhere
 	case eventDispatch:
 		r.dispatch(&w)
@@ -361,11 +358,10 @@ func (r *resolver) pullRequest(w *row) {
 
 func (r *resolver) push(w *row) {
 	e := r.in.Event
-	switch f := e.fields[fieldDeleted]; {
-	case f.Kind == payload.Boolean && f.True:
-		r.t.NothingToVerify = "the push deleted the branch or tag: nothing is left to verify"
+	if r.t.NothingToVerify = e.NothingLeft(); r.t.NothingToVerify != "" {
 		return
-	case f.Kind != payload.Boolean && f.Kind != payload.Absent:
+	}
+	if f := e.fields[fieldDeleted]; f.Kind != payload.Boolean && f.Kind != payload.Absent {
 		// Without it nothing is taken for deleted, which is the safe reading.
 		r.lacks(fieldDeleted, "true or false")
 	}
