@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -30,10 +29,7 @@ GITHUB_WORKSPACE, the INPUT_* variables of action.yml and the command files.
 It takes no arguments.
 `,
 	run: func(ctx context.Context, p Process, args []string) error {
-		if len(args) > 0 {
-			return usagef("it takes no arguments; its inputs are INPUT_* variables")
-		}
-		if status := runAction(ctx, p); status != statusPass {
+		if status := runAction(ctx, p, args); status != statusPass {
 			return exitStatus(status)
 		}
 		return nil
@@ -50,14 +46,19 @@ type action struct {
 	out    *githubapi.MaskWriter
 	log    *render.Log
 	notes  *debugNotes
+	event  githubapi.Event
+	room   int // bytes the job summary may have
 
-	checkout *run.Checkout
-	client   *githubapi.Client
-	reporter *githubapi.Reporter
-	refusal  *githubapi.Refusal
-	target   githubapi.Target
-	outputs  githubapi.Outputs
-	room     int // bytes the job summary may have
+	// noCheckRun says why none is wanted; "" where one is.
+	noCheckRun string
+	connected  bool
+	checkout   *run.Checkout // nil until the repository is open
+	submodule  bool          // the repository is one of another repository
+	client     *githubapi.Client
+	reporter   *githubapi.Reporter
+	refusal    *githubapi.Refusal
+	target     githubapi.Target
+	outputs    githubapi.Outputs
 }
 
 // cannotRun is why the gate could not be run at all: exit status 2.
@@ -69,7 +70,7 @@ func cannot(format string, args ...any) error { return cannotRun{fmt.Sprintf(for
 
 // runAction runs the Action and gives its exit status: 0, 1 or 2. Outputs are
 // written and groups are closed on every way out.
-func runAction(ctx context.Context, p Process) (status int) {
+func runAction(ctx context.Context, p Process, args []string) (status int) {
 	a := &action{p: p, notes: &debugNotes{}}
 	a.lookup = func(name string) (string, bool) { return lookupEnv(p.Environ, name) }
 	a.env = githubapi.ReadContext(a.lookup)
@@ -79,28 +80,34 @@ func runAction(ctx context.Context, p Process) (status int) {
 	a.out = a.mask.Writer(p.Stdout)
 	a.log = render.NewLog(a.out, rand.Reader)
 	a.room = githubapi.SummaryRoom(a.env.SummaryPath)
+	// Outputs are written even where telling of a panic panics again.
+	defer a.end()
 	defer func() {
 		if r := recover(); r != nil {
 			a.quote(fmt.Sprintf("internal error: %v\n%s", r, debug.Stack()))
 			status = a.stop(ctx, cannot("an internal error; please report it with the log above"))
 		}
-		if a.checkout != nil {
-			a.checkout.Close()
-		}
-		if err := githubapi.WriteOutputs(a.env.OutputPath, rand.Reader, a.mask, a.outputs); err != nil {
-			a.log.Message(report.Warning, err.Error())
-		}
-		a.flushNotes()
-		// The log is the last thing there is to write to; its failure can be
-		// told nobody.
-		_ = a.log.Close()
-		_ = a.out.Flush()
 	}()
-	rep, err := a.verify(ctx, inputErr)
+	rep, err := a.verify(ctx, args, inputErr)
 	if err != nil {
 		return a.stop(ctx, err)
 	}
 	return a.show(ctx, rep)
+}
+
+// end is the last of every run.
+func (a *action) end() {
+	if a.checkout != nil {
+		a.checkout.Close()
+	}
+	if err := githubapi.WriteOutputs(a.env.OutputPath, rand.Reader, a.mask, a.outputs); err != nil {
+		a.log.Message(report.Warning, err.Error())
+	}
+	a.flushNotes()
+	// The log is the last thing there is to write to; its failure can be told
+	// nobody.
+	_ = a.log.Close()
+	_ = a.out.Flush()
 }
 
 func lookupEnv(environ []string, name string) (string, bool) {
@@ -113,34 +120,37 @@ func lookupEnv(environ []string, name string) (string, bool) {
 }
 
 // verify does everything up to the finished report.
-func (a *action) verify(ctx context.Context, inputErr error) (*report.Report, error) {
-	a.log.Group("Inputs and commits")
-	a.log.Line("handoff-gate " + a.p.Version)
-	for _, name := range a.env.Ignored {
-		a.log.Line(name + " is set and has no effect here: an earlier step could have set it.")
-	}
-	if inputErr != nil {
+func (a *action) verify(ctx context.Context, args []string, inputErr error) (*report.Report, error) {
+	a.introduce()
+	a.readEvent()
+	switch {
+	case len(args) > 0:
+		return nil, cannot("the command action takes no arguments; its inputs are INPUT_* variables")
+	case inputErr != nil:
+		a.unusableInputs(inputErr)
 		return nil, cannotRun{inputErr.Error()}
 	}
-	if a.in.CheckName != "" && a.in.CheckName == a.env.Job {
-		a.log.Message(report.Warning, "The input check-name is the id of this job. Two checks of one name confuse branch protection: require the job, and give the check run another name.")
+	if a.noCheckRun = a.unwanted(); a.noCheckRun == "" && a.env.Job != "" && a.in.Name() == a.env.Job {
+		a.log.Message(report.Warning, "The check run's name (input check-name) is the id of this job. Two checks of one name confuse branch protection: require the job, and give the check run another name.")
 		a.log.Group("Inputs and commits")
 	}
-	if err := a.open(ctx); err != nil {
+	if err := a.findWorkspace(); err != nil {
 		return nil, err
 	}
-	if err := a.files(ctx); err != nil {
+	why := a.event.NothingLeft()
+	if err := a.open(ctx); err != nil && why == "" {
 		return nil, err
+	}
+	o := run.Options{Level: gate.CI, Schema: a.in.Schema}
+	if why != "" {
+		return a.nothingLeft(ctx, o, why)
 	}
 	a.connect()
 	if err := a.resolve(ctx); err != nil {
 		return nil, err
 	}
-	o := run.Options{Level: gate.CI, Schema: a.in.Schema}
-	if why := a.target.NothingToVerify; why != "" {
-		a.reporter = nil
-		a.log.Line("Nothing is left to verify: " + why)
-		return run.Skipped([]run.Project{{Path: "."}}, o, why), nil
+	if err := a.files(ctx); err != nil {
+		return nil, err
 	}
 	a.begin(ctx)
 	projects, err := a.projects(ctx)
@@ -164,21 +174,90 @@ func (a *action) verify(ctx context.Context, inputErr error) (*report.Report, er
 	if !a.in.Checks {
 		o.ChecksOff = "the input checks is off"
 	}
-	if _, err := os.Stat("/bin/sh"); errors.Is(err, os.ErrNotExist) {
-		o.NoProgramHint = "The image of this action holds git and no shell or language; the composite action handoff-gate/handoff-gate/.github/actions/run runs checks with the runner's own tools."
-	}
+	o.NoProgramHint = "The image of this action holds git and neither a shell nor a language. Its composite action, .github/actions/run, runs checks on the runner itself, with the tools that are there."
 	return run.Verify(ctx, a.checkout, projects, o)
 }
 
-// open finds the workspace and the repository in it.
-func (a *action) open(ctx context.Context) error {
+// introduce says what runs and with which inputs.
+func (a *action) introduce() {
+	a.log.Group("Inputs and commits")
+	a.log.Line("handoff-gate " + a.p.Version)
+	for _, name := range a.env.Ignored {
+		a.log.Line(name + " is set and has no effect here: an earlier step could have set it.")
+	}
+	var lines []string
+	for _, spec := range githubapi.InputSpecs {
+		value, _ := a.lookup("INPUT_" + strings.ToUpper(spec.Name))
+		if value = strings.TrimSpace(value); value != "" && value != spec.Default && spec.Name != "token" {
+			lines = append(lines, "input "+spec.Name+": "+safetext.Clean(strings.ReplaceAll(value, "\n", " | ")))
+		}
+	}
+	if len(lines) > 0 {
+		a.quote(strings.Join(lines, "\n"))
+	}
+}
+
+func (a *action) readEvent() {
+	var data []byte
+	file, err := os.Open(a.env.EventPath)
+	if err == nil {
+		data, err = githubapi.ReadPayload(file)
+		file.Close()
+	}
+	a.event = githubapi.ReadEvent(a.env.EventName, a.env.EventPath, data, err)
+}
+
+// unwanted says why there is no check run in this run; "" where there is one.
+func (a *action) unwanted() string {
+	switch {
+	case !a.in.CheckRun:
+		return "the input check-run is off"
+	case a.in.Token == "":
+		return "the input token is empty"
+	case a.env.Act:
+		return "act has no Checks API"
+	}
+	return ""
+}
+
+// unusableInputs keeps a failing check run from being made out of the inputs
+// that are themselves wrong.
+func (a *action) unusableInputs(err error) {
+	a.noCheckRun = a.unwanted()
+	all := []error{err}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		all = joined.Unwrap()
+	}
+	for _, e := range all {
+		var usage *githubapi.UsageError
+		if !errors.As(e, &usage) {
+			continue
+		}
+		switch usage.Input {
+		case "check-run", "check-name", "sha", "token":
+			a.noCheckRun = "the input " + usage.Input + " cannot be used"
+		}
+	}
+}
+
+func (a *action) findWorkspace() error {
 	if a.env.Workspace == "" {
 		return cannot("GITHUB_WORKSPACE is not set: there is no workspace to verify")
 	}
-	workspace, err := filepath.EvalSymlinks(a.env.Workspace)
+	workspace, err := filepath.Abs(a.env.Workspace)
+	if err == nil {
+		workspace, err = filepath.EvalSymlinks(workspace)
+	}
 	if err != nil {
 		return cannot("the workspace GITHUB_WORKSPACE does not exist")
 	}
+	a.env.Workspace = workspace
+	return nil
+}
+
+// open finds the repository in the workspace.
+func (a *action) open(ctx context.Context) error {
+	workspace := a.env.Workspace
 	dir, err := filepath.EvalSymlinks(filepath.Join(workspace, filepath.FromSlash(a.in.WorkingDirectory)))
 	if err != nil {
 		return cannot("input working-directory: there is no folder %s in the workspace", safetext.Clean(a.in.WorkingDirectory))
@@ -189,7 +268,6 @@ func (a *action) open(ctx context.Context) error {
 	if !within(workspace, dir) {
 		return cannot("input working-directory: %s leads out of the workspace", safetext.Clean(a.in.WorkingDirectory))
 	}
-	a.env.Workspace = workspace
 	o := git.Options{Dir: dir, StartDir: dir, Environ: a.p.Environ, Server: a.env.ServerURL, Token: a.in.Token}
 	if a.env.Debug {
 		o.Debug = a.notes.add
@@ -200,16 +278,25 @@ func (a *action) open(ctx context.Context) error {
 		o.OnDemand = true
 		c, err = run.OpenCheckout(ctx, o)
 	}
+	if ctx.Err() != nil {
+		if err == nil {
+			c.Close()
+		}
+		return ctx.Err()
+	}
 	if err != nil {
 		return cannot("the checkout cannot be opened: %s", err)
 	}
-	a.checkout = c
-	if c.Repo == nil {
-		return cannot("there is no git repository in the workspace (a checkout over the REST API has no .git): check out with actions/checkout on a runner that has git")
+	if c.Repo == nil || !within(workspace, c.Top) {
+		why := "its top level is outside the workspace"
+		if c.Repo == nil {
+			why = safetext.Clean(c.Refused.Error())
+		}
+		c.Close()
+		return cannot("there is no repository that could be verified in the folder %s of the workspace: %s. Check out with actions/checkout before this step, on a runner that has git (without git it downloads the files alone), and name the folder of its input path in working-directory",
+			safetext.Clean(a.in.WorkingDirectory), why)
 	}
-	if !within(workspace, c.Top) {
-		return cannot("the repository's top level is outside the workspace")
-	}
+	a.checkout, a.submodule = c, c.Repo.IsSubmodule(ctx)
 	return nil
 }
 
@@ -218,8 +305,24 @@ func within(dir, p string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
+// nothingLeft is the report of a deleted branch or tag. There need not even be
+// a checkout.
+func (a *action) nothingLeft(ctx context.Context, o run.Options, why string) (*report.Report, error) {
+	a.noCheckRun = "nothing is left to verify"
+	if err := a.files(ctx); err != nil {
+		return nil, err
+	}
+	a.log.Line("Nothing is left to verify: " + why)
+	a.log.EndGroup()
+	return run.Skipped([]run.Project{{Path: "."}}, o, why), nil
+}
+
 // connect prepares the API client; nothing is sent.
 func (a *action) connect() {
+	if a.connected {
+		return
+	}
+	a.connected = true
 	o := githubapi.Options{
 		APIURL: a.env.APIURL, Repository: a.env.Repository, Token: a.in.Token, Version: a.p.Version, Timeout: a.in.APITimeout,
 	}
@@ -237,36 +340,34 @@ func (a *action) connect() {
 
 // resolve chooses the commits that are compared.
 func (a *action) resolve(ctx context.Context) error {
-	var data []byte
-	file, err := os.Open(a.env.EventPath)
-	if err == nil {
-		data, err = githubapi.ReadPayload(file)
-		file.Close()
+	repo, err := newRepository(ctx, a.checkout.Repo)
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
-	repo, err2 := newRepository(ctx, a.checkout.Repo)
-	if err2 != nil {
-		return cannot("%s", err2)
+	if err != nil {
+		return cannot("the repository cannot be read: %s", err)
 	}
 	in := githubapi.TargetInput{
-		Event: githubapi.ReadEvent(a.env.EventName, a.env.EventPath, data, err), Repository: repo,
+		Event: a.event, Repository: repo,
 		SHA: a.env.SHA, Base: a.in.Base, CheckRunSHA: a.in.SHA, FetchMissing: a.in.FetchMissing,
 	}
 	if a.client != nil && a.in.Token != "" {
 		in.Lookups = a.client
 	}
-	a.target, err = githubapi.Resolve(ctx, in)
+	target, err := githubapi.Resolve(ctx, in)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
 		return cannot("the commits of this run cannot be read: %s", err)
 	}
-	a.outputs.Base, a.outputs.Head = a.target.Base.ID, a.target.Head
-	for _, n := range a.target.Notes {
+	a.target = target
+	a.outputs.Base, a.outputs.Head = target.Base.ID, target.Head
+	for _, n := range target.Notes {
 		a.notes.add(n)
 	}
 	a.flushNotes()
-	switch b := a.target.Base; {
+	switch b := target.Base; {
 	case b.ID != "":
 		a.quote("base " + b.ID + " from " + b.Source)
 	case b.Empty:
@@ -274,15 +375,24 @@ func (a *action) resolve(ctx context.Context) error {
 	default:
 		a.log.Line("base: none")
 	}
-	if a.target.Head != "" {
-		a.quote("head " + a.target.Head + ", the commit that is checked out; event " + a.env.EventName)
+	if target.Head != "" {
+		a.quote("head " + target.Head + ", the commit that is checked out; event " + safetext.Clean(a.env.EventName))
 	}
 	return nil
 }
 
 // begin shows at once that the gate is working.
 func (a *action) begin(ctx context.Context) {
-	if !a.in.CheckRun || a.client == nil || a.in.Token == "" || a.env.Act || a.target.CheckRunSHA == "" {
+	if a.noCheckRun != "" {
+		return
+	}
+	switch {
+	case a.client == nil:
+		a.noCheckRun = "the GitHub API is not used"
+	case a.target.CheckRunSHA == "":
+		a.noCheckRun = "the commit it would stand on is not known"
+	}
+	if a.noCheckRun != "" {
 		return
 	}
 	paths := make([]string, len(a.in.Paths))
@@ -295,179 +405,4 @@ func (a *action) begin(ctx context.Context) {
 	})
 	a.refusal = a.reporter.Begin(ctx)
 	a.flushNotes()
-}
-
-// stop ends a run that reached no verdict: exit status 2, told in the log, the
-// check run, the summary and the outputs.
-func (a *action) stop(ctx context.Context, err error) int {
-	a.outputs.Verdict = "error"
-	a.flushNotes()
-	if ctx.Err() != nil {
-		a.log.Message(report.Error, "The run was cancelled before a verdict.")
-		if a.reporter != nil {
-			a.reporter.Cancel(context.WithoutCancel(ctx))
-			a.keepCheckRun(a.reporter.ID(), a.reporter.URL())
-		}
-		return statusError
-	}
-	reason := a.mask.String(err.Error())
-	a.log.EndGroup()
-	a.log.Message(report.Error, "The gate could not be run: "+reason)
-	markdown := render.FailureSummary(reason, a.summaryOptions(nil))
-	if a.reporter != nil {
-		res := a.reporter.Complete(ctx, githubapi.Output{Title: "The gate could not be run", Summary: markdown}, nil, githubapi.Failure)
-		if res.Completed {
-			a.keepCheckRun(res.ID, res.URL)
-		}
-	}
-	if a.in.Summary {
-		a.summary(markdown)
-	}
-	return statusError
-}
-
-func (a *action) keepCheckRun(id int64, url string) {
-	if id != 0 {
-		a.outputs.CheckRunID, a.outputs.CheckRunURL, a.outputs.Reporting = id, url, githubapi.ReportingCheckRun
-	}
-}
-
-// show reports a finished run: log, check run or commands, summary, outputs.
-func (a *action) show(ctx context.Context, rep *report.Report) int {
-	rep.Tool = report.Tool{Name: "handoff-gate", Version: a.p.Version}
-	a.flushNotes()
-	for i := range rep.Projects {
-		one := *rep
-		one.Projects = rep.Projects[i : i+1]
-		one.Finish()
-		a.log.Group("Project " + safetext.Clean(rep.Projects[i].Path))
-		a.untrusted(func(w io.Writer) error { return render.Text(w, &one, render.TextOptions{}) })
-		a.log.EndGroup()
-	}
-	a.errors(rep)
-	count := rep.Count()
-	a.outputs.Verdict, a.outputs.Errors, a.outputs.Warnings, a.outputs.Notices = string(rep.Verdict), count.Errors, count.Warnings, count.Notices
-
-	a.log.Group("Reporting")
-	exists := a.inHead()
-	annotations := render.Annotations(rep, render.AnnotationOptions{Exists: exists})
-	var notes []string
-	commands := annotations
-	a.outputs.Reporting = githubapi.ReportingCommands
-	options := a.summaryOptions(exists)
-	if a.reporter != nil {
-		onCheckRun := annotations
-		if a.in.Annotations != githubapi.AnnotationsAuto {
-			onCheckRun = nil
-		}
-		conclusion := githubapi.Success
-		if rep.Verdict == report.Fail {
-			conclusion = githubapi.Failure
-		}
-		title, summary, text := render.CheckRunOutput(rep, options)
-		res := a.reporter.Complete(ctx, githubapi.Output{Title: title, Summary: summary, Text: text}, onCheckRun, conclusion)
-		a.flushNotes()
-		if res.Completed {
-			a.keepCheckRun(res.ID, res.URL)
-			if a.in.Annotations == githubapi.AnnotationsAuto {
-				commands = res.Unsent
-			}
-			if res.Over > 0 {
-				notes = append(notes, fmt.Sprintf("%d findings have no annotation: the input max-annotations is %d.", res.Over, a.in.MaxAnnotations))
-			}
-		}
-		if res.Refusal != nil {
-			a.refusal = res.Refusal
-		}
-		if a.refusal != nil {
-			text := a.refusal.Text()
-			notes = append(notes, text)
-			a.log.Message(a.refusal.Severity, text)
-		}
-	}
-	if a.in.Annotations == githubapi.AnnotationsOff {
-		commands = nil
-		if a.outputs.Reporting == githubapi.ReportingCommands {
-			a.outputs.Reporting = githubapi.ReportingNone
-		}
-	}
-	a.log.EndGroup()
-	a.log.Annotate(commands, render.CommandOptions{PathPrefix: a.prefix(), Where: "the log above and the job summary"})
-	a.write(rep)
-	if a.in.Summary {
-		options.Notes = notes
-		var b strings.Builder
-		if err := render.Summary(&b, rep, options); err != nil {
-			a.log.Message(report.Warning, "The job summary is not written: "+err.Error())
-		} else {
-			a.summary(b.String())
-		}
-	}
-	if rep.Verdict == report.Fail {
-		return statusFail
-	}
-	return statusPass
-}
-
-// errors prints the errors outside any group, where a reader sees them.
-func (a *action) errors(rep *report.Report) {
-	a.untrusted(func(w io.Writer) error {
-		_, err := io.WriteString(w, render.ErrorLines(rep))
-		return err
-	})
-}
-
-// inHead tells which files of a report are in HEAD's tree, where an annotation
-// can stand.
-func (a *action) inHead() func(string) bool {
-	if a.target.Head == "" {
-		return nil
-	}
-	c, err := a.checkout.Repo.Commit(context.Background(), a.target.Head)
-	if err != nil {
-		return nil
-	}
-	tree := a.checkout.Repo.Tree("head tree", c.Tree)
-	return func(p string) bool {
-		e, err := tree.Stat(p)
-		return err == nil && e.Kind != gate.Folder
-	}
-}
-
-// prefix is the repository's folder in the workspace.
-func (a *action) prefix() string {
-	rel, err := filepath.Rel(a.env.Workspace, a.checkout.Top)
-	if err != nil {
-		return ""
-	}
-	return filepath.ToSlash(rel)
-}
-
-func (a *action) summaryOptions(exists func(string) bool) render.SummaryOptions {
-	sha := a.target.CheckRunSHA
-	if sha == "" {
-		sha = a.target.Head
-	}
-	return render.SummaryOptions{
-		ServerURL: a.env.ServerURL, Repository: a.env.Repository, LinkSHA: sha, BaseSource: a.target.Base.Source,
-		Workflow: a.env.Workflow, RunURL: a.env.RunURL(), Version: a.p.Version, Limit: a.room, Exists: exists,
-	}
-}
-
-func (a *action) summary(markdown string) {
-	if err := githubapi.AppendSummary(a.env.SummaryPath, a.mask, markdown); err != nil {
-		a.log.Message(report.Warning, err.Error())
-	}
-}
-
-// quote and untrusted print text from outside; without a random source nothing
-// of it is printed, which the log keeps as its error.
-func (a *action) quote(text string) { _ = a.log.Quote(text) }
-
-func (a *action) untrusted(write func(io.Writer) error) { _ = a.log.Untrusted(write) }
-
-func (a *action) flushNotes() {
-	for _, n := range a.notes.take() {
-		a.log.Debug(n)
-	}
 }

@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,7 +13,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/catalog"
+	"github.com/handoff-gate/handoff-gate/gate/git"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/render"
 	"github.com/handoff-gate/handoff-gate/gate/report"
@@ -46,16 +50,46 @@ func (a *action) mayWrite(ctx context.Context, file string) error {
 	if err := realPath(root, file); err != nil {
 		return err
 	}
-	rel, err := filepath.Rel(a.checkout.Top, filepath.Join(a.env.Workspace, filepath.FromSlash(file)))
-	if err != nil || !filepath.IsLocal(rel) {
-		return nil //nolint:nilerr // it lies outside the repository, so git tracks nothing there.
+	return a.notTracked(ctx, root, file)
+}
+
+// notTracked asks the repository that a file of the workspace lies in. That
+// need not be the one under review: a workspace may hold several checkouts, and
+// submodules.
+func (a *action) notTracked(ctx context.Context, root *os.Root, file string) error {
+	dir := path.Dir(file)
+	for {
+		if _, err := root.Lstat(path.Join(dir, ".git")); err == nil {
+			break
+		}
+		if dir == "." {
+			return nil // no repository, so git tracks nothing there
+		}
+		dir = path.Dir(dir)
 	}
-	index, err := a.checkout.Repo.Index(ctx)
+	rel := strings.TrimPrefix(file, dir+"/")
+	repo, top := (*git.Repo)(nil), filepath.Join(a.env.Workspace, filepath.FromSlash(dir))
+	if a.checkout != nil && a.checkout.Top == top {
+		repo = a.checkout.Repo
+	} else {
+		var err error
+		if repo, err = git.Open(ctx, git.Options{Dir: top, StartDir: top, Environ: a.p.Environ}); err != nil {
+			return errors.New("lies in a repository that cannot be asked whether it tracks it")
+		}
+		defer repo.Close()
+	}
+	index, err := repo.Index(ctx)
 	if err != nil {
-		return err
+		return fmt.Errorf("cannot be looked up in git's index: %w", err)
 	}
-	if _, err := index.Stat(filepath.ToSlash(rel)); err == nil {
+	if _, err := index.Stat(rel); err == nil {
 		return errors.New("is tracked by git")
+	}
+	// What is tracked need not be there: a sparse checkout has only some of it.
+	for p := path.Dir(rel); p != "."; p = path.Dir(p) {
+		if e, err := index.Stat(p); err == nil && e.Kind != gate.Folder {
+			return errors.New("lies below a " + e.Kind.String() + " that git tracks")
+		}
 	}
 	return nil
 }
@@ -138,8 +172,11 @@ func (a *action) writeInside(file string, data []byte) error {
 			owner.give(root, at)
 		}
 	}
-	temporary := path.Join(dir, "."+path.Base(file)+".tmp")
-	_ = root.Remove(temporary) // a leftover of a run that was killed
+	var random [8]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		return err
+	}
+	temporary := path.Join(dir, ".handoff-gate-"+hex.EncodeToString(random[:]))
 	f, err := root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err

@@ -31,17 +31,21 @@ func (a *action) projects(ctx context.Context) ([]run.Project, error) {
 	var found *manifests
 	for _, line := range a.in.Paths {
 		isFolder, err := a.folder(line.Text)
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, err
-		case isFolder:
+		}
+		if isFolder && !a.newFolder(line) {
 			if err := a.hasHandoff(line.Text); err != nil {
 				return nil, err
 			}
 			add(line.Text, nil)
 			continue
-		case !line.Auto && !line.Glob:
-			return nil, cannot("input path: there is no folder %s in the repository", safetext.Clean(line.Text))
+		}
+		if !line.Auto && !line.Glob {
+			return nil, cannot("input path: there is no folder %s in the repository%s", safetext.Clean(line.Text), a.sparse(line.Text))
+		}
+		if isFolder && a.onDisk(gate.Join(line.Text, gate.HandoffDir)) {
+			add(line.Text, nil)
 		}
 		if found == nil {
 			if found, err = a.manifests(ctx); err != nil {
@@ -49,6 +53,11 @@ func (a *action) projects(ctx context.Context) ([]run.Project, error) {
 			}
 		}
 		for _, p := range found.matching(line) {
+			if found.removed[p] == nil {
+				if err := a.hasHandoff(p); err != nil {
+					return nil, err
+				}
+			}
 			add(p, found.removed[p])
 		}
 	}
@@ -64,6 +73,15 @@ func (a *action) commands(path string) gate.Commands {
 	again := "handoff-gate verify " + safetext.ShellQuote(path) + " --level ci"
 	if id := a.target.Base.ID; id != "" {
 		again += " --base " + id
+	}
+	if a.in.PolicyFromHead || a.target.HeadPolicy {
+		again += " --policy-from head"
+	}
+	if a.in.Schema {
+		again += " --schema"
+	}
+	if a.in.ExtendedSecrets {
+		again += " --secrets extended"
 	}
 	commands := regenerate(filepath.Join(a.checkout.Top, filepath.FromSlash(path)), path)
 	commands.Again = again
@@ -86,17 +104,47 @@ func (a *action) folder(path string) (bool, error) {
 	return true, nil
 }
 
-// hasHandoff makes sure that a named project has a handoff folder on disk.
+// newFolder tells whether a line that is a pattern names a folder which the
+// change itself brings. Whoever proposes it must not choose in this way what is
+// verified, so the line then selects what it selects as a pattern too.
+func (a *action) newFolder(line githubapi.PathLine) bool {
+	if !line.Auto && !line.Glob || a.target.Base.ID == "" {
+		return false
+	}
+	stat := a.treeOf(a.target.Base.ID)
+	if stat == nil {
+		return true
+	}
+	_, err := stat(line.Text)
+	return err != nil
+}
+
+// hasHandoff makes sure that a project has a handoff folder on disk. A link to
+// one is enough here; layer 1 refuses it.
 func (a *action) hasHandoff(project string) error {
 	dir := gate.Join(project, gate.HandoffDir)
-	if info, err := os.Stat(filepath.Join(a.checkout.Top, filepath.FromSlash(dir))); err == nil && info.IsDir() {
+	if a.onDisk(dir) {
 		return nil
 	}
-	hint := ""
-	if exists := a.inHead(); exists != nil && exists(dir+"/MANIFEST.json") {
-		hint = "; HEAD's tree has it, so this is a sparse checkout: add the pattern /" + safetext.Clean(dir) + "/ to it"
+	return cannot("%s holds no folder %s%s", safetext.Clean(project), gate.HandoffDir, a.sparse(dir))
+}
+
+func (a *action) onDisk(dir string) bool {
+	info, err := os.Stat(filepath.Join(a.checkout.Top, filepath.FromSlash(dir)))
+	return err == nil && info.IsDir()
+}
+
+// sparse says what to add to a sparse checkout that lacks a folder of HEAD's
+// tree; "" where HEAD has no such folder.
+func (a *action) sparse(dir string) string {
+	stat := a.headTree()
+	if stat == nil {
+		return ""
 	}
-	return cannot("%s holds no folder %s%s", safetext.Clean(project), gate.HandoffDir, hint)
+	if e, err := stat(dir); err != nil || e.Kind != gate.Folder {
+		return ""
+	}
+	return "; HEAD's tree has it, so in a sparse checkout add the pattern /" + safetext.Clean(dir) + "/"
 }
 
 // manifests are the projects of HEAD's tree, and those the change removed.
