@@ -62,9 +62,11 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	inherited := inherit(o.Environ, o.StartDir, o.ServeHooks)
 	top := hookTop(inherited, o)
 	if top == "" {
-		inherited = inherit(o.Environ, o.StartDir, false)
 		if top, err = findTop(o.Dir); err != nil {
 			return nil, err
+		}
+		if foreign(inherited, top, o.StartDir) {
+			inherited = inherit(o.Environ, o.StartDir, false)
 		}
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -113,6 +115,18 @@ func hookTop(inherited []string, o Options) string {
 	return top
 }
 
+// foreign tells hook variables that are about another repository than the one
+// at top: they name its folder, which hookTop did not accept, or they come
+// from a hook that runs inside another repository. git names the folder to few
+// hooks; most get the index alone.
+func foreign(inherited []string, top, startDir string) bool {
+	if lookup(inherited, "GIT_DIR") != "" || lookup(inherited, "GIT_WORK_TREE") != "" {
+		return true
+	}
+	start, err := findTop(startDir)
+	return err == nil && start != top
+}
+
 // findTop walks up to the first folder that has an entry .git.
 func findTop(dir string) (string, error) {
 	for d := dir; ; d = filepath.Dir(d) {
@@ -154,14 +168,26 @@ func IsFullID(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && isHex(s)
 }
 
+// isHex looks every byte up and branches once: a change of many files has
+// millions of digits.
 func isHex(s string) bool {
+	var other byte
 	for i := range len(s) {
-		if c := s[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
-			return false
-		}
+		other |= noHex[s[i]]
 	}
-	return true
+	return other == 0
 }
+
+// noHex is 0 for the lower-case hex digits.
+var noHex = func() (t [256]byte) {
+	for i := range t {
+		t[i] = 1
+	}
+	for _, c := range "0123456789abcdef" {
+		t[c] = 0
+	}
+	return t
+}()
 
 // EmptyTree is the id of the empty tree for ids of that length (40 or 64).
 func EmptyTree(idLength int) string {
