@@ -138,12 +138,24 @@ func TestHookVariables(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Git("rm", "-q", "--cached", "b")
-	environ := append(os.Environ(), "GIT_DIR=.git", "GIT_INDEX_FILE="+index)
+	other := gittest.New(t, "")
+	both, indexOnly := []string{"GIT_DIR=.git", "GIT_INDEX_FILE=" + index}, []string{"GIT_INDEX_FILE=" + index}
 	for _, c := range []struct {
-		serve bool
-		want  int
-	}{{true, 2}, {false, 1}} {
-		repo, err := git.Open(context.Background(), git.Options{Dir: r.Dir, StartDir: r.Dir, Environ: environ, ServeHooks: c.serve})
+		name      string
+		variables []string
+		start     string
+		serve     bool
+		want      int
+	}{
+		{"a hook of a linked worktree", both, r.Dir, true, 2},
+		{"a hook that is told its index alone, as by git commit -a", indexOnly, r.Dir, true, 2},
+		{"ci", both, r.Dir, false, 1},
+		{"ci, the index alone", indexOnly, r.Dir, false, 1},
+		{"a hook of another repository", indexOnly, other.Dir, true, 1},
+		{"a hook of another repository that is told its folder", both, other.Dir, true, 1},
+	} {
+		environ := append(os.Environ(), c.variables...)
+		repo, err := git.Open(context.Background(), git.Options{Dir: r.Dir, StartDir: c.start, Environ: environ, ServeHooks: c.serve})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +164,7 @@ func TestHookVariables(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := len(x.Below(".")); got != c.want {
-			t.Errorf("with ServeHooks %v the index has %d entries, want %d", c.serve, got, c.want)
+			t.Errorf("%s: the index has %d entries, want %d", c.name, got, c.want)
 		}
 		repo.Close()
 	}
