@@ -61,6 +61,8 @@ func TestMain(m *testing.M) {
 //	                    an honest change does
 //	commit MESSAGE      stages everything and commits it
 //	head NAME           sets the variable NAME to the id of HEAD
+//	id NAME REV [N]     sets the variable NAME to the id of REV, or to its first N
+//	                    digits
 //	restore             brings the work tree back to the commit $BASE
 //	write FILE TEXT     writes a file; \n, \r, \t, \xHH and \\ in both arguments
 //	                    mean what they mean in Go
@@ -87,7 +89,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"repo": repo, "handoff": handoff, "manifest": manifest, "note": note, "commit": commit, "head": head, "restore": restore,
+			"repo": repo, "handoff": handoff, "manifest": manifest, "note": note, "commit": commit, "head": head, "id": id, "restore": restore,
 			"write": write, "append": appendTo, "edit": edit, "grow": grow, "fifo": fifo,
 			"gate": gateCommand, "unusable": unusable,
 		},
@@ -199,6 +201,18 @@ func head(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], id)
 }
 
+func id(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, args, 2, 3)
+	digits, err := gitOutput(ts, "rev-parse", "--verify", args[1])
+	ts.Check(err)
+	if len(args) == 3 {
+		n, err := strconv.Atoi(args[2])
+		ts.Check(err)
+		digits = digits[:n]
+	}
+	ts.Setenv(args[0], digits)
+}
+
 func restore(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, args, 0, 0)
 	// The index first and then what it does not name: git would write through a
@@ -272,28 +286,32 @@ func reportFile(ts *testscript.TestScript) string {
 }
 
 func gateCommand(ts *testscript.TestScript, neg bool, args []string) {
-	file := reportFile(ts)
-	args = append(args, "--format", "json", "--report", file)
-	if !slices.Contains(args, "--now") {
-		args = append(args, "--now", now)
+	if len(args) == 0 {
+		ts.Fatalf("gate needs a command")
 	}
+	file := reportFile(ts)
+	flags := []string{"--format", "json", "--report", file}
+	if !slices.Contains(args, "--now") {
+		flags = append(flags, "--now", now)
+	}
+	args = slices.Insert(args, 1, flags...)
 	wanted := 0
 	if neg {
 		wanted = 1
 	}
 	status, first, stderr := run(ts, args)
+	var r report.Report
+	if err := json.Unmarshal([]byte(first), &r); err != nil {
+		ts.Fatalf("exit status %d, and standard output is no report: %v\n%s%s", status, err, first, stderr)
+	}
 	if status != wanted {
-		ts.Fatalf("exit status %d, want %d\n%s", status, wanted, first)
+		ts.Fatalf("exit status %d, want %d\n%s", status, wanted, listing(&r))
 	}
 	if written := ts.ReadFile(file); written != first {
 		ts.Fatalf("--report wrote another report than standard output has")
 	}
 	if _, second, _ := run(ts, args); second != first {
 		ts.Fatalf("two runs differ:\n%s\n%s", first, second)
-	}
-	var r report.Report
-	if err := json.Unmarshal([]byte(first), &r); err != nil {
-		ts.Fatalf("standard output is no report: %v\n%s", err, first)
 	}
 	fmt.Fprint(ts.Stdout(), listing(&r))
 	fmt.Fprint(ts.Stderr(), stderr)
