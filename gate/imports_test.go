@@ -20,6 +20,7 @@ var reaches = map[string][]string{
 	"main":                       {"os", "os/signal", "syscall"},
 	"gate/cli":                   {"os", "path/filepath", "syscall"},
 	"gate/run":                   {"os", "path/filepath"},
+	"gate/adopt":                 {"os", "path/filepath"},
 	"gate/disk":                  {"os", "golang.org/x/sys/unix"},
 	"gate/git":                   {"os", "os/exec", "path/filepath", "syscall"},
 	"gate/proc":                  {"os", "os/exec", "path/filepath", "syscall", "golang.org/x/sys/unix"},

@@ -56,7 +56,7 @@ type command struct {
 // commands is a function because the help command prints the table.
 func commands() []command {
 	return []command{
-		verifyCommand, lintCommand, actionCommand, rulesCommand, explainCommand, versionCommand,
+		verifyCommand, lintCommand, manifestCommand, actionCommand, rulesCommand, explainCommand, versionCommand,
 		{name: "help", usage: "[COMMAND]", summary: "Say how to use the program or one command", run: runHelp},
 	}
 }
@@ -134,33 +134,50 @@ func oneLine(s string) string {
 }
 
 // parse reads flags and positional arguments in any order: flags may follow a
-// path. At most limit positional arguments are taken.
+// path. The value of a flag is taken as it is, also when it begins with a hyphen;
+// what follows a lone "--" is positional. At most limit positional arguments are
+// taken.
 func parse(fs *flag.FlagSet, args []string, limit int) ([]string, error) {
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}
-	var positional []string
-	for {
-		if err := fs.Parse(args); err != nil {
-			if errors.Is(err, flag.ErrHelp) {
-				return nil, err
+	var flags, positional []string
+	for len(args) > 0 {
+		arg := args[0]
+		args = args[1:]
+		switch {
+		case arg == "--":
+			positional = append(positional, args...)
+			args = nil
+		case len(arg) < 2 || arg[0] != '-':
+			positional = append(positional, arg)
+		default:
+			flags = append(flags, arg)
+			if takesValue(fs, arg) && len(args) > 0 {
+				flags = append(flags, args[0])
+				args = args[1:]
 			}
-			return nil, usageError{err.Error()}
 		}
-		rest := fs.Args()
-		if n := len(args) - len(rest); n > 0 && args[n-1] == "--" {
-			positional = append(positional, rest...)
-			rest = nil
+	}
+	if err := fs.Parse(flags); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return nil, err
 		}
-		if len(rest) == 0 {
-			break
-		}
-		positional = append(positional, rest[0])
-		args = rest[1:]
+		return nil, usageError{err.Error()}
 	}
 	if len(positional) > limit {
 		return nil, usagef("unexpected argument %q", positional[limit])
 	}
 	return positional, nil
+}
+
+// takesValue tells whether the argument after a flag is its value.
+func takesValue(fs *flag.FlagSet, arg string) bool {
+	f := fs.Lookup(strings.TrimPrefix(arg[1:], "-")) // nil for name=value, too
+	if f == nil {
+		return false
+	}
+	b, ok := f.Value.(interface{ IsBoolFlag() bool })
+	return !ok || !b.IsBoolFlag()
 }
 
 // once is a string flag that knows whether it was given.

@@ -1,0 +1,69 @@
+// Package adopt is what writes: the manifest of a handoff set. Whatever it writes
+// is written beside its target and then renamed over it, never through a link,
+// and never outside the handoff folder.
+package adopt
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/handoff-gate/handoff-gate/gate"
+)
+
+// Names of the files of a handoff set that this package knows by name.
+const (
+	ManifestName  = "MANIFEST.json"
+	statusName    = "STATUS.md"
+	nextName      = "NEXT_ACTIONS.md"
+	logName       = "LOG.md"
+	archiveName   = "LOG-ARCHIVE.md"
+	indexName     = "LOG-ARCHIVE.index.json"
+	allowlistName = "pii-allowlist.json"
+)
+
+// ManifestPath is how messages call the manifest.
+const ManifestPath = gate.HandoffDir + "/" + ManifestName
+
+// Show prepares outside text for a terminal: every control character is shown as
+// \u00xx, so that a title cannot forge a line or drive the terminal
+// (aahp-authoring.md 1, rule 8). What is not UTF-8 becomes U+FFFD: a terminal
+// may take such a byte for a control character.
+func Show(s string) string {
+	plain := true
+	for _, r := range s {
+		if isControl(r) || r == utf8.RuneError {
+			plain = false
+			break
+		}
+	}
+	if plain {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if isControl(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func isControl(r rune) bool { return r < 0x20 || r >= 0x7f && r <= 0x9f }
+
+// showLimit is how much of one name or value a message holds, in characters.
+const showLimit = 160
+
+// showCut is Show for text of any length.
+func showCut(s string) string {
+	n := 0
+	for i := range s {
+		if n == showLimit {
+			return Show(s[:i]) + "…"
+		}
+		n++
+	}
+	return Show(s)
+}

@@ -1,0 +1,264 @@
+package adopt
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/disk"
+)
+
+// Folder is the handoff folder of a project. Its files are read through links as
+// long as these stay inside the boundary, and written in the folder itself.
+type Folder struct {
+	root     *os.Root
+	dir      string // absolute, links resolved
+	boundary string // the folder that no link may leave
+}
+
+// OpenFolder opens the handoff folder of a project. Both arguments are absolute
+// with links resolved; boundary is the repository's top level, or the project
+// where there is no repository. A link in place of .ai or .ai/handoff is an
+// error: what is written would land somewhere else.
+func OpenFolder(project, boundary string) (*Folder, error) {
+	root, err := os.OpenRoot(project)
+	if err != nil {
+		return nil, cause(err)
+	}
+	at := ""
+	for name := range strings.SplitSeq(gate.HandoffDir, "/") {
+		at = strings.TrimPrefix(at+"/"+name, "/")
+		next, err := enter(root, name)
+		root.Close()
+		if err != nil {
+			return nil, fmt.Errorf("%s %w", at, err)
+		}
+		root = next
+	}
+	return &Folder{root: root, dir: filepath.Join(project, filepath.FromSlash(gate.HandoffDir)), boundary: boundary}, nil
+}
+
+// enter opens a folder that is a real one.
+func enter(root *os.Root, name string) (*os.Root, error) {
+	before, err := root.Lstat(name)
+	if err != nil {
+		return nil, fmt.Errorf("cannot be opened: %w", cause(err))
+	}
+	if before.Mode()&fs.ModeSymlink != 0 {
+		return nil, errors.New("is a symbolic link; nothing is written through one")
+	}
+	if !before.IsDir() {
+		return nil, errors.New("is no folder")
+	}
+	next, err := root.OpenRoot(name)
+	if err != nil {
+		return nil, fmt.Errorf("cannot be opened: %w", cause(err))
+	}
+	after, err := next.Stat(".")
+	if err != nil || !os.SameFile(before, after) {
+		next.Close()
+		return nil, errors.New("was replaced while it was opened")
+	}
+	return next, nil
+}
+
+// Close lets the folder go.
+func (f *Folder) Close() { f.root.Close() }
+
+// handoffFile is a file of the folder, open for reading.
+type handoffFile struct {
+	io.ReadCloser
+	info   fs.FileInfo
+	linked bool // it was reached through a link
+}
+
+// The ways in which a file of the folder is not read. Each is a sentence without
+// the file's name.
+var (
+	errOutside = errors.New("is a symbolic link that leaves the repository; nothing outside it is read")
+	errGitDir  = errors.New("is a symbolic link into git's own folder, which is no part of the handoff set")
+	errBroken  = errors.New("is a symbolic link to nothing")
+)
+
+// notRegularError is anything but a file: a folder, a pipe, a device.
+type notRegularError struct{ kind gate.Kind }
+
+func (e notRegularError) Error() string { return "is a " + e.kind.String() + ", not a regular file" }
+
+// open opens the file of exactly that name; a link is followed while it stays
+// inside the boundary. The error is fs.ErrNotExist when nothing has the name,
+// one of those above, or why the file cannot be read. A pipe is never opened.
+func (f *Folder) open(name string) (*handoffFile, error) {
+	// A tree remembers what it has listed, so each file gets a new one: another
+	// command of this program may just have written it.
+	own, err := disk.Open(f.dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot be read: %w", cause(err))
+	}
+	defer own.Close()
+	entry, err := own.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot be read: %w", cause(err))
+	}
+	if entry.Kind != gate.Symlink {
+		return openIn(own, name)
+	}
+	rel, err := f.follow(name)
+	if err != nil {
+		return nil, err
+	}
+	all, err := disk.Open(f.boundary)
+	if err != nil {
+		return nil, fmt.Errorf("cannot be read: %w", cause(err))
+	}
+	defer all.Close()
+	file, err := openIn(all, rel)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errBroken
+	}
+	if err != nil {
+		return nil, err
+	}
+	file.linked = true
+	return file, nil
+}
+
+func openIn(tree *disk.Tree, p string) (*handoffFile, error) {
+	r, entry, err := tree.Open(p)
+	if errors.Is(err, gate.ErrNotRegular) {
+		return nil, notRegularError{entry.Kind}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot be read: %w", cause(err))
+	}
+	s, ok := r.(interface{ Stat() (fs.FileInfo, error) })
+	if !ok {
+		r.Close()
+		return nil, errors.New("cannot be read: its state is not known")
+	}
+	info, err := s.Stat()
+	if err != nil {
+		r.Close()
+		return nil, fmt.Errorf("cannot be read: %w", cause(err))
+	}
+	return &handoffFile{ReadCloser: r, info: info}, nil
+}
+
+// follow gives where a link of the folder leads, relative to the boundary and
+// with no link left in it.
+func (f *Folder) follow(name string) (string, error) {
+	target, err := filepath.EvalSymlinks(filepath.Join(f.dir, name))
+	broken := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case broken:
+		target = f.aim(name)
+	case err != nil:
+		return "", fmt.Errorf("is a symbolic link that cannot be followed: %w", cause(err))
+	}
+	rel, err := filepath.Rel(f.boundary, target)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", errOutside
+	}
+	rel = filepath.ToSlash(rel)
+	for part := range strings.SplitSeq(rel, "/") {
+		if strings.EqualFold(part, ".git") {
+			return "", errGitDir
+		}
+	}
+	if broken {
+		return "", errBroken
+	}
+	return rel, nil
+}
+
+// maxLinks is how many links in a row are followed, as in Linux.
+const maxLinks = 40
+
+// aim gives where a chain of links that leads to nothing points, as far as the
+// names in it tell: nothing is read there, so this only decides what is said.
+func (f *Folder) aim(name string) string {
+	p := filepath.Join(f.dir, name)
+	for range maxLinks {
+		if parent, err := filepath.EvalSymlinks(filepath.Dir(p)); err == nil {
+			p = filepath.Join(parent, filepath.Base(p))
+		}
+		next, err := os.Readlink(p)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(next) {
+			next = filepath.Join(filepath.Dir(p), next)
+		}
+		p = filepath.Clean(next)
+	}
+	return p
+}
+
+// errTooLarge says that a file is over its limit; it is never read in part.
+var errTooLarge = errors.New("is larger than its limit")
+
+// read reads a whole file of the folder.
+func (f *Folder) read(name string, limit int64) ([]byte, *handoffFile, error) {
+	file, err := f.open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer file.Close()
+	if file.info.Size() > limit {
+		return nil, file, errTooLarge
+	}
+	data, err := io.ReadAll(io.LimitReader(file, limit+1))
+	if err != nil {
+		return nil, file, fmt.Errorf("cannot be read: %w", cause(err))
+	}
+	if int64(len(data)) > limit {
+		return nil, file, errTooLarge
+	}
+	return data, file, nil
+}
+
+// Replace writes a file of the folder atomically (aahp-authoring.md 1, rule 5).
+// A link of that name is replaced by a regular file and its target keeps its
+// bytes; the new file has the mode of the one that was read under the name.
+// before, which may be nil, is asked right before the new file takes the name.
+func (f *Folder) Replace(name string, content io.WriterTo, before func() error) error {
+	r := replacement{name: name, content: content, before: before}
+	switch info, err := f.root.Lstat(name); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return cause(err)
+	case info.Mode()&fs.ModeSymlink != 0:
+		file, err := f.open(name)
+		switch {
+		case err == nil:
+			r.replaces, r.mode = true, file.info.Mode()
+			file.Close()
+		case !errors.Is(err, errBroken):
+			return err
+		}
+	default:
+		r.replaces, r.mode = true, info.Mode()
+	}
+	return cause(replace(rootOperations{f.root}, r))
+}
+
+// cause keeps why an operation failed without the paths it was tried on.
+func cause(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	var le *os.LinkError
+	if errors.As(err, &le) {
+		return le.Err
+	}
+	return err
+}

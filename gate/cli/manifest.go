@@ -1,0 +1,261 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/handoff-gate/handoff-gate/gate/adopt"
+	"github.com/handoff-gate/handoff-gate/gate/git"
+	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
+)
+
+var manifestCommand = command{
+	name: "manifest",
+	usage: "[PATH] [--agent NAME] [--session-id ID] [--phase PHASE] [--context TEXT] [--duration MIN] [--now RFC3339] [--force] [--quiet]\n" +
+		"       handoff-gate manifest [PATH] --check [--now RFC3339] [--quiet]",
+	summary: "Regenerate MANIFEST.json, or check that it is what would be written",
+	help: `Reads every handoff file of PATH (default: the current folder) and writes
+.ai/handoff/MANIFEST.json anew: checksums, line counts, summaries, token estimates
+and this session. The project's name, the task registry, next_task_id and
+cross_repo_ref are carried over as they are spelled. Read what changed
+(git diff -- .ai/handoff) before you run it: it records the files as they are.
+
+  --agent NAME     who ran the session (default: cli-tool)
+  --session-id ID  default: cli- and the time
+  --phase PHASE    research, architecture, implementation, review, fix, idle or
+                   documentation (default: idle)
+  --context TEXT   quick_context, at most 500 characters (default: built from the
+                   summaries of STATUS.md and NEXT_ACTIONS.md)
+  --duration MIN   minutes, 1 to 9 digits (default: 0)
+  --now RFC3339    the time to record (default: now)
+  --force          drop what cannot be carried over, instead of refusing
+  --check          write nothing; exit status 1 unless the file is byte for byte
+                   what would be written for the session it records
+  --quiet          print nothing on standard output
+
+Exit status: 0 done, 1 refused, failed or stale, 2 used wrongly or no handoff set.
+`,
+	run: runManifest,
+}
+
+// minutes is a flag of 1 to 9 digits.
+type minutes int
+
+func (m *minutes) String() string { return strconv.Itoa(int(*m)) }
+
+func (m *minutes) Set(s string) error {
+	if s == "" || len(s) > 9 || strings.Trim(s, "0123456789") != "" {
+		return errors.New("it must be 1 to 9 digits")
+	}
+	n, err := strconv.Atoi(s)
+	*m = minutes(n)
+	return err
+}
+
+func runManifest(ctx context.Context, p Process, args []string) error {
+	fs := flag.NewFlagSet("manifest", flag.ContinueOnError)
+	session := adopt.Session{}
+	phase := choice{"idle", adopt.Phases}
+	var duration minutes
+	var c common
+	var force, check bool
+	fs.StringVar(&session.Agent, "agent", "cli-tool", "")
+	fs.StringVar(&session.ID, "session-id", "", "")
+	fs.Var(&phase, "phase", "")
+	fs.StringVar(&session.Context, "context", "", "")
+	fs.Var(&duration, "duration", "")
+	fs.Var(&c.now, "now", "")
+	fs.BoolVar(&force, "force", false, "")
+	fs.BoolVar(&check, "check", false, "")
+	fs.BoolVar(&c.quiet, "quiet", false, "")
+	paths, err := parse(fs, args, 1)
+	if err != nil {
+		return err
+	}
+	if check {
+		if other := given(fs, "agent", "session-id", "phase", "context", "duration", "force"); other != "" {
+			return usagef("--check and --%s exclude each other", other)
+		}
+	}
+	now, err := c.time()
+	if err != nil {
+		return err
+	}
+	session.Phase, session.Minutes = phase.value, int(duration)
+	project, err := openProject(paths)
+	if err != nil {
+		return err
+	}
+	a := &authoring{command: "manifest", process: p, project: project, quiet: c.quiet}
+	folder, facts, err := a.open(ctx, now)
+	if err != nil {
+		return a.failed(err)
+	}
+	defer folder.Close()
+	if check {
+		return a.check(folder, session, facts)
+	}
+	return a.write(folder, session, facts, force)
+}
+
+// given names the first of some flags that the command line has.
+func given(fs *flag.FlagSet, names ...string) string {
+	found := ""
+	fs.Visit(func(f *flag.Flag) {
+		if found == "" && slices.Contains(names, f.Name) {
+			found = f.Name
+		}
+	})
+	return found
+}
+
+// authoring is a run of a command that writes a handoff set.
+type authoring struct {
+	command string
+	process Process
+	project project
+	quiet   bool
+}
+
+// results is where results go; errors and warnings go to standard error.
+func (a *authoring) results() io.Writer {
+	if a.quiet {
+		return io.Discard
+	}
+	return a.process.Stdout
+}
+
+func (a *authoring) warn(sentence string) {
+	fmt.Fprintf(a.process.Stderr, "warning: %s\n", adopt.Show(sentence))
+}
+
+// failed says why a command ended and gives exit status 1.
+func (a *authoring) failed(err error) error {
+	fmt.Fprintf(a.process.Stderr, "handoff-gate %s: %s\n", a.command, adopt.Show(err.Error()))
+	return exitStatus(statusFail)
+}
+
+// again is this program's manifest command for the project, to be pasted.
+func (a *authoring) again() string {
+	return adopt.Show("handoff-gate manifest " + safetext.ShellQuote(a.project.given))
+}
+
+// open opens the handoff folder and gathers what a manifest records of its
+// place. Without a repository that git accepts, links may not leave the project.
+func (a *authoring) open(ctx context.Context, now time.Time) (*adopt.Folder, adopt.Facts, error) {
+	facts := adopt.Facts{Commit: adopt.UnknownCommit, Now: now}
+	start, err := os.Getwd()
+	if err != nil {
+		return nil, facts, err
+	}
+	boundary, url := a.project.dir, ""
+	repo, err := git.Open(ctx, git.Options{Dir: a.project.dir, StartDir: start, Environ: a.process.Environ})
+	switch {
+	case err == nil:
+		defer repo.Close()
+		boundary = repo.Top()
+		if id, err := repo.ShortHead(ctx); err != nil {
+			a.warn("the commit is not known: " + safetext.Clean(err.Error()))
+		} else if id != "" {
+			facts.Commit = id
+		}
+		if url, err = repo.RemoteURL(ctx); err != nil {
+			a.warn("the remotes are not known: " + safetext.Clean(err.Error()))
+		}
+	case !errors.Is(err, git.ErrNoRepository):
+		return nil, facts, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, facts, err
+	}
+	abs, err := filepath.Abs(a.project.given)
+	if err != nil {
+		return nil, facts, err
+	}
+	facts.Project = adopt.ProjectName(url, filepath.Base(abs))
+	folder, err := adopt.OpenFolder(a.project.dir, boundary)
+	return folder, facts, err
+}
+
+func (a *authoring) write(folder *adopt.Folder, session adopt.Session, facts adopt.Facts, force bool) error {
+	m, err := folder.Generate(session, facts, force)
+	if err != nil {
+		return a.refused(err)
+	}
+	for _, w := range m.Warnings {
+		a.warn(w)
+	}
+	if err := folder.Write(m); err != nil {
+		return a.failed(err)
+	}
+	_, err = fmt.Fprintf(a.results(), "wrote %s: %s indexed\ntoken estimate: manifest %d, core %d, full %d\n",
+		adopt.ManifestPath, counted(m.Files, "file"), m.Budget.Manifest, m.Budget.Core, m.Budget.Full)
+	if err != nil {
+		return a.failed(err)
+	}
+	return nil
+}
+
+// refused says what would be lost, and how to go on.
+func (a *authoring) refused(err error) error {
+	var refusal *adopt.Refusal
+	if !errors.As(err, &refusal) {
+		return a.failed(err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "not written: %s\n", adopt.ManifestPath)
+	for _, problem := range refusal.Problems {
+		fmt.Fprintf(&b, "  - %s\n", adopt.Show(problem))
+	}
+	fmt.Fprintf(&b, "fix: correct the file, or run `%s --force` to drop that data\n", a.again())
+	fmt.Fprint(a.process.Stderr, b.String())
+	return exitStatus(statusFail)
+}
+
+// check proves that the manifest is what the generator would write.
+func (a *authoring) check(folder *adopt.Folder, session adopt.Session, facts adopt.Facts) error {
+	m, stale, err := folder.Check(session, facts)
+	switch {
+	case errors.Is(err, adopt.ErrNoManifest):
+		fmt.Fprintf(a.process.Stderr, "%s\nfix: %s\n", err, a.again())
+		return exitStatus(statusFail)
+	case err != nil:
+		return a.refused(err)
+	}
+	for _, w := range m.Warnings {
+		a.warn(w)
+	}
+	var b strings.Builder
+	if stale == nil {
+		fmt.Fprintf(&b, "up to date: %s: %s indexed\n", adopt.ManifestPath, counted(m.Files, "file"))
+	}
+	for _, pointer := range stale {
+		fmt.Fprintf(&b, "stale: %s\n", adopt.Show(pointer))
+	}
+	if stale != nil {
+		fmt.Fprintf(&b, "fix: %s\n", a.again())
+	}
+	if _, err := io.WriteString(a.results(), b.String()); err != nil {
+		return a.failed(err)
+	}
+	if stale != nil {
+		return exitStatus(statusFail)
+	}
+	return nil
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
