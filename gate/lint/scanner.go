@@ -128,7 +128,7 @@ func (s *Scanner) Write(p []byte) (int, error) {
 		p = p[len(part):]
 		s.grow(len(part))
 		s.buf = append(s.buf, part...)
-		if len(s.buf)-s.context >= s.size {
+		if len(s.buf)-s.context >= s.size && (s.begun || len(s.buf) >= textWindow) {
 			s.block(false)
 		}
 	}
@@ -183,7 +183,7 @@ func (s *Scanner) scanBlock(text []byte) {
 	first := !s.begun
 	s.begun = true
 	if first {
-		s.decide(text)
+		s.decide(s.buf) // not only its first lines
 	}
 	fresh := text[s.context:]
 	if s.utf16 != nil {
@@ -205,16 +205,16 @@ func (s *Scanner) scanBlock(text []byte) {
 }
 
 // decide looks at the first bytes of a file to learn what it is.
-func (s *Scanner) decide(text []byte) {
+func (s *Scanner) decide(head []byte) {
 	if s.inner {
 		return
 	}
-	isText := textName(s.name) || bytes.IndexByte(text[:min(len(text), textWindow)], 0) < 0
+	isText := textName(s.name) || bytes.IndexByte(head[:min(len(head), textWindow)], 0) < 0
 	s.scan.checks = checksFor(s.name, isText, s.opts)
 	if s.outside {
 		return
 	}
-	if order := utf16Order(text); order != nil {
+	if order := utf16Order(head); order != nil {
 		s.scan.checks = checksFor(s.name, true, s.opts)
 		s.utf16 = newUTF16Reader(order, s)
 		s.scan.hidden = false // Its bytes are no characters.

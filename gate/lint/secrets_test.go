@@ -224,9 +224,15 @@ var positives = []positive{
 	{"npm-token", func(r *rand.Rand) string { return "np" + "m_" + random(r, an, 36) }},
 	{"pypi-token", func(r *rand.Rand) string { return "pypi-" + "AgEIcHlwaS5vcmc" + random(r, anURL, 60+r.Intn(60)) }},
 	{"rubygems-token", func(r *rand.Rand) string { return "ruby" + "gems_" + random(r, lowHex, 48) }},
-	{"docker-pat", func(r *rand.Rand) string { return "dck" + []string{"r_pat_", "r_oat_"}[r.Intn(2)] + random(r, anURL, 27) }},
-	{"aws-temporary-key", func(r *rand.Rand) string { return []string{"AS" + "IA", "AB" + "IA", "AC" + "CA"}[r.Intn(3)] + random(r, base32, 16) }},
-	{"anthropic-key", func(r *rand.Rand) string { return "sk-" + "ant-api" + random(r, digits, 2) + "-" + random(r, anURL, 93) }},
+	{"docker-pat", func(r *rand.Rand) string {
+		return "dck" + []string{"r_pat_", "r_oat_"}[r.Intn(2)] + random(r, anURL, 27)
+	}},
+	{"aws-temporary-key", func(r *rand.Rand) string {
+		return []string{"AS" + "IA", "AB" + "IA", "AC" + "CA"}[r.Intn(3)] + random(r, base32, 16)
+	}},
+	{"anthropic-key", func(r *rand.Rand) string {
+		return "sk-" + "ant-api" + random(r, digits, 2) + "-" + random(r, anURL, 93)
+	}},
 	{"openai-project-key", func(r *rand.Rand) string {
 		return "sk-" + []string{"proj", "svcacct", "admin"}[r.Intn(3)] + "-" + random(r, an, 8) + "-" + random(r, an, 9) + "_" + random(r, anURL, 60)
 	}},
@@ -253,16 +259,22 @@ var positives = []positive{
 	}},
 	{"stripe-webhook-secret", func(r *rand.Rand) string { return "wh" + "sec_" + random(r, an, 32) }},
 	{"sendgrid-key", func(r *rand.Rand) string { return "S" + "G." + random(r, anURL, 22) + "." + random(r, anURL, 43) }},
-	{"shopify-token", func(r *rand.Rand) string { return "sh" + []string{"pat_", "pca_", "ppa_", "pss_"}[r.Intn(4)] + random(r, lowHex, 32) }},
+	{"shopify-token", func(r *rand.Rand) string {
+		return "sh" + []string{"pat_", "pca_", "ppa_", "pss_"}[r.Intn(4)] + random(r, lowHex, 32)
+	}},
 	{"digitalocean-token", func(r *rand.Rand) string { return "do" + "opr"[r.Intn(3):][:1] + "_v1_" + random(r, lowHex, 64) }},
 	{"azure-storage-key", func(r *rand.Rand) string { return "Account" + "Key=" + random(r, an+"+/", 86) + "==" }},
-	{"azure-client-secret", func(r *rand.Rand) string { return random(r, an, 3) + random(r, digits, 1) + "Q" + "~" + random(r, an, 34) }},
+	{"azure-client-secret", func(r *rand.Rand) string {
+		return random(r, an, 3) + random(r, digits, 1) + "Q" + "~" + random(r, an, 34)
+	}},
 	{"databricks-token", func(r *rand.Rand) string { return "da" + "pi" + random(r, lowHex, 32) }},
 	{"grafana-token", func(r *rand.Rand) string { return "gl" + "sa_" + random(r, an, 32) + "_" + random(r, lowHex, 8) }},
 	{"linear-key", func(r *rand.Rand) string { return "lin_" + "api_" + random(r, an, 40) }},
 	{"vault-token", func(r *rand.Rand) string { return "hv" + "sb"[r.Intn(2):][:1] + "." + random(r, anURL, 95) }},
 	{"terraform-token", func(r *rand.Rand) string { return random(r, an, 14) + ".atlas" + "v1." + random(r, anURL, 67) }},
-	{"age-secret-key", func(r *rand.Rand) string { return "AGE-SECRET-" + "KEY-1" + random(r, "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58) }},
+	{"age-secret-key", func(r *rand.Rand) string {
+		return "AGE-SECRET-" + "KEY-1" + random(r, "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58)
+	}},
 	{"putty-key", func(*rand.Rand) string { return "PuTTY-User-" + "Key-File-3: ssh-ed25519" }},
 	{"jwt", func(r *rand.Rand) string {
 		return jwt(r, `{"alg":"HS256","typ":"JWT"}`, fmt.Sprintf(`{"sub":"%s","n":"%s"}`, random(r, digits, 4), random(r, an, r.Intn(20))))
