@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -75,6 +76,8 @@ func TestMain(m *testing.M) {
 //	                    layers and findings, a line each, for stdout to match
 //	! gate ARGS         the same with exit status 1
 //	unusable ARGS       wants exit status 2 and no report
+//
+// and those of contentCommands.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 scripts,
@@ -88,12 +91,21 @@ func TestScripts(t *testing.T) {
 			e.Vars = append(e.Vars, "NOW="+now)
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+		Cmds: commands(contentCommands, map[string]func(*testscript.TestScript, bool, []string){
 			"repo": repo, "handoff": handoff, "manifest": manifest, "note": note, "commit": commit, "head": head, "id": id, "restore": restore,
 			"write": write, "append": appendTo, "edit": edit, "grow": grow, "fifo": fifo,
 			"gate": gateCommand, "unusable": unusable,
-		},
+		}),
 	})
+}
+
+// commands puts the command tables of several files together.
+func commands(tables ...map[string]func(*testscript.TestScript, bool, []string)) map[string]func(*testscript.TestScript, bool, []string) {
+	all := map[string]func(*testscript.TestScript, bool, []string){}
+	for _, t := range tables {
+		maps.Copy(all, t)
+	}
+	return all
 }
 
 // want holds a command of a script to its number of arguments.
@@ -396,7 +408,10 @@ func listing(r *report.Report) string {
 func unusable(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, args, 0, 100)
 	file := reportFile(ts)
-	status, stdout, stderr := run(ts, append(args, "--report", file))
+	if len(args) > 0 {
+		args = slices.Insert(args, 1, "--report", file)
+	}
+	status, stdout, stderr := run(ts, args)
 	if status != 2 {
 		ts.Fatalf("exit status %d, want 2", status)
 	}
