@@ -4,21 +4,49 @@ package disk
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 )
 
+// handle is an open file.
+type handle struct{ *os.File }
+
 // openIn opens one file of a folder unless it is a link. There is no openat
 // here; os.Root keeps a file that is swapped meanwhile inside the top level.
-func openIn(root *os.Root, _ *os.File, base string) (*os.File, error) {
+func openIn(root *os.Root, _ *os.File, base string) (handle, error) {
 	info, err := root.Lstat(base)
 	if err != nil {
-		return nil, err
+		return handle{}, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fs.ErrNotExist
+		return handle{}, fs.ErrNotExist
 	}
-	return root.Open(base)
+	f, err := root.Open(base)
+	return handle{f}, err
 }
+
+// size gives the size of a regular file, -1 for anything else.
+func (h handle) size() (int64, error) {
+	info, err := h.Stat()
+	if err != nil {
+		return -1, err
+	}
+	if !info.Mode().IsRegular() {
+		return -1, nil
+	}
+	return info.Size(), nil
+}
+
+// read gives 0 and no error at the end, as the system call does.
+func (h handle) read(p []byte) (int, error) {
+	n, err := h.Read(p)
+	if err == io.EOF {
+		err = nil
+	}
+	return n, err
+}
+
+func (h handle) close() error { return h.Close() }
 
 func passedOver(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -10,19 +10,46 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// handle is a bare file descriptor. What os.File does beside (registering with
+// the poller, a finalizer, locks) takes as long as reading a small file, and a
+// scan of the work tree opens every file there is.
+type handle int
+
 // openIn opens one file of a folder. os.Root would follow a link that stays
 // inside it; openat with O_NOFOLLOW does not, and O_NONBLOCK keeps the open
 // from waiting for the other end of a FIFO.
-func openIn(_ *os.Root, folder *os.File, base string) (*os.File, error) {
+func openIn(_ *os.Root, folder *os.File, base string) (handle, error) {
+	fd, err := retried(func() (int, error) {
+		return unix.Openat(int(folder.Fd()), base, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	})
+	return handle(fd), err
+}
+
+// size gives the size of a regular file, -1 for anything else.
+func (h handle) size() (int64, error) {
+	var st unix.Stat_t
+	if _, err := retried(func() (int, error) { return 0, unix.Fstat(int(h), &st) }); err != nil {
+		return -1, err
+	}
+	if st.Mode&unix.S_IFMT != unix.S_IFREG {
+		return -1, nil
+	}
+	return st.Size, nil
+}
+
+func (h handle) read(p []byte) (int, error) {
+	return retried(func() (int, error) { return unix.Read(int(h), p) })
+}
+
+func (h handle) close() error { return unix.Close(int(h)) }
+
+// retried repeats a call that a signal interrupted.
+func retried(call func() (int, error)) (int, error) {
 	for {
-		fd, err := unix.Openat(int(folder.Fd()), base, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-		if errors.Is(err, unix.EINTR) {
-			continue
+		n, err := call()
+		if !errors.Is(err, unix.EINTR) {
+			return n, err
 		}
-		if err != nil {
-			return nil, err
-		}
-		return os.NewFile(uintptr(fd), base), nil
 	}
 }
 

@@ -1,15 +1,17 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha1" //nolint:gosec // git's object ids are SHA-1; nothing here relies on its strength.
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"hash"
 	"io"
 	"os"
 	"runtime"
+	"slices"
+	"strconv"
 
 	"golang.org/x/sync/errgroup"
 
@@ -35,11 +37,7 @@ func (s *source) readMarkers(ctx context.Context) error {
 		s.markers = []treeMarkers{{problems: []lint.Problem{{Reason: err.Error()}}}, {problems: []lint.Problem{{Reason: err.Error()}}}}
 		return ctx.Err()
 	}
-	idLength := 0
-	if second != nil {
-		idLength = len(r.head.ID)
-	}
-	working, known, err := s.workingMarkers(ctx, idLength)
+	working, same, err := s.workingMarkers(ctx, entries)
 	if err != nil {
 		return err
 	}
@@ -47,7 +45,7 @@ func (s *source) readMarkers(ctx context.Context) error {
 	if second == nil {
 		return nil
 	}
-	other, err := s.recordedMarkers(ctx, second, entries, known)
+	other, err := s.recordedMarkers(ctx, second, entries, same, working.found)
 	if err != nil {
 		return err
 	}
@@ -78,16 +76,9 @@ func (s *source) recorded(ctx context.Context) ([]gate.Entry, gate.Tree, error) 
 	return nil, nil, nil
 }
 
-// scanned is a file of the working tree that was read.
-type scanned struct {
-	blob    string // git's id for its bytes; "" when not asked for
-	markers lint.Markers
-}
-
-// workingMarkers scans the working tree. With idLength it also tells which blob
-// each file would be.
-func (s *source) workingMarkers(ctx context.Context, idLength int) (treeMarkers, map[string]scanned, error) {
-	var out treeMarkers
+// workingMarkers scans the working tree. Of the recorded files, ordered by path,
+// it tells which have the same bytes there.
+func (s *source) workingMarkers(ctx context.Context, recorded []gate.Entry) (out treeMarkers, same []bool, err error) {
 	paths, err := s.workingPaths(ctx)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -96,25 +87,27 @@ func (s *source) workingMarkers(ctx context.Context, idLength int) (treeMarkers,
 		out.problems = append(out.problems, lint.Problem{Reason: err.Error()})
 		return out, nil, nil
 	}
-	type slot struct {
-		scanned
-		read bool
-		err  error
-	}
-	slots := make([]slot, len(paths))
-	workers := runtime.GOMAXPROCS(0)
+	same = make([]bool, len(recorded))
+	workers := make([]markerWorker, runtime.GOMAXPROCS(0))
 	g, ctx := errgroup.WithContext(ctx)
 	for w := range workers {
-		from, to := len(paths)*w/workers, len(paths)*(w+1)/workers
+		from, to := len(paths)*w/len(workers), len(paths)*(w+1)/len(workers)
 		g.Go(func() error {
-			folder := s.run.c.Work.Folder()
-			defer folder.Close()
-			buf := make([]byte, markerBuffer)
-			for i := from; i < to; i++ {
+			worker := &workers[w]
+			worker.folder, worker.buf = s.run.c.Work.Folder(), make([]byte, markerBuffer)
+			defer worker.folder.Close()
+			if len(recorded) > 0 {
+				worker.blob = newBlob(len(s.run.head.ID))
+			}
+			for i, p := range paths[from:to] {
 				if i%1024 == 0 && ctx.Err() != nil {
 					return ctx.Err()
 				}
-				slots[i].scanned, slots[i].read, slots[i].err = scanFile(folder, paths[i], buf, idLength)
+				if at, ok := slices.BinarySearchFunc(recorded, p, comparePath); ok {
+					same[at] = worker.scan(p, recorded[at].ID)
+				} else {
+					worker.scan(p, "")
+				}
 			}
 			return nil
 		})
@@ -122,26 +115,14 @@ func (s *source) workingMarkers(ctx context.Context, idLength int) (treeMarkers,
 	if err := g.Wait(); err != nil {
 		return out, nil, err
 	}
-	var known map[string]scanned
-	if idLength > 0 {
-		known = make(map[string]scanned, len(paths))
+	for _, w := range workers {
+		out.found = append(out.found, w.found...)
+		out.problems = append(out.problems, w.problems...)
 	}
-	for i, p := range paths {
-		f := slots[i]
-		switch {
-		case f.err != nil:
-			out.problems = append(out.problems, lint.Problem{Path: p, Reason: f.err.Error()})
-		case f.read:
-			if f.markers.Count > 0 {
-				out.found = append(out.found, lint.TreeMarkers{Path: p, Markers: f.markers})
-			}
-			if known != nil {
-				known[p] = f.scanned
-			}
-		}
-	}
-	return out, known, nil
+	return out, same, nil
 }
+
+func comparePath(e gate.Entry, path string) int { return cmp.Compare(e.Path, path) }
 
 // workingPaths lists the files to scan outside the handoff folder.
 func (s *source) workingPaths(ctx context.Context) ([]string, error) {
@@ -169,60 +150,79 @@ func (s *source) inHandoff(path string) bool {
 // markerBuffer holds most files whole; larger ones pass through it.
 const markerBuffer = 256 << 10
 
-// scanFile looks for conflict markers in one file of the working tree. read is
-// false for what is no regular file or gone.
-func scanFile(folder *disk.Folder, path string, buf []byte, idLength int) (out scanned, read bool, err error) {
-	f, err := folder.Open(path)
+// markerWorker scans files of the working tree, one after another.
+type markerWorker struct {
+	folder *disk.Folder
+	buf    []byte
+	blob   hash.Hash // nil where nothing is recorded
+	sum    [2 * sha256.Size]byte
+	hex    [2 * sha256.Size]byte
+	count  counter
+	treeMarkers
+}
+
+// scan looks for conflict markers in one file, passing over what is no regular
+// file or gone. It tells whether the file is the blob of that id ("" for none).
+func (w *markerWorker) scan(path, id string) (same bool) {
+	same, err := w.read(path, id)
+	if err != nil {
+		w.problems = append(w.problems, lint.Problem{Path: path, Reason: reasonOf(err).Error()})
+	}
+	return same
+}
+
+func (w *markerWorker) read(path, id string) (same bool, err error) {
+	f, err := w.folder.Open(path)
 	if err != nil || f == nil {
-		return out, false, err
+		return false, err
 	}
 	defer f.Close()
-	var in io.Reader = f
-	var blob hash.Hash
-	var size int64
-	if idLength > 0 {
-		info, err := f.Stat()
-		if err != nil {
-			return out, false, err
-		}
-		size = info.Size()
-		blob = newBlob(idLength, size)
-		in = io.TeeReader(f, blob)
+	count := &w.count
+	*count = counter{r: f}
+	if id != "" {
+		w.blob.Reset()
+		w.blob.Write(append(strconv.AppendInt(append(w.sum[:0], "blob "...), f.Size(), 10), 0))
+		count.also = w.blob
 	}
-	count := &counter{r: in}
-	out.markers, err = lint.ReadMarkers(count, buf, false)
+	markers, err := lint.ReadMarkers(count, w.buf, false)
 	if err != nil {
-		return out, false, reasonOf(err)
+		return false, err
 	}
-	if blob != nil {
+	if id != "" {
 		// A binary file is left after its first bytes; the id needs them all.
-		if _, err := io.CopyBuffer(io.Discard, onlyReader{count}, buf); err != nil {
-			return out, false, reasonOf(err)
+		if _, err := io.CopyBuffer(io.Discard, onlyReader{count}, w.buf); err != nil {
+			return false, err
 		}
-		if count.n == size {
-			out.blob = hex.EncodeToString(blob.Sum(nil))
-		}
+		sum := w.blob.Sum(w.sum[:0])
+		same = count.n == f.Size() && string(hex.AppendEncode(w.hex[:0], sum)) == id
 	}
-	return out, true, nil
+	if markers.Count > 0 {
+		w.found = append(w.found, lint.TreeMarkers{Path: path, Markers: markers})
+	}
+	return same, nil
 }
 
-func newBlob(idLength int, size int64) hash.Hash {
-	h := sha1.New() //nolint:gosec // see the import.
+// newBlob begins git's id of a file, whose length tells the hash.
+func newBlob(idLength int) hash.Hash {
 	if idLength == 64 {
-		h = sha256.New()
+		return sha256.New()
 	}
-	fmt.Fprintf(h, "blob %d\x00", size)
-	return h
+	return sha1.New() //nolint:gosec // see the import.
 }
 
+// counter counts what is read, and hashes it where asked to.
 type counter struct {
-	r io.Reader
-	n int64
+	r    io.Reader
+	also hash.Hash
+	n    int64
 }
 
 func (c *counter) Read(p []byte) (int, error) {
 	n, err := c.r.Read(p)
 	c.n += int64(n)
+	if c.also != nil {
+		c.also.Write(p[:n])
+	}
 	return n, err
 }
 
@@ -236,21 +236,24 @@ func reasonOf(err error) error {
 	return err
 }
 
-// recordedMarkers scans the files of the index or a commit. A file whose blob
-// is what the working tree holds at the same path was read there.
-func (s *source) recordedMarkers(ctx context.Context, tree gate.Tree, entries []gate.Entry, known map[string]scanned) (treeMarkers, error) {
+// recordedMarkers scans the files of the index or a commit. A file that the
+// working tree holds with the same bytes at the same path was read there.
+func (s *source) recordedMarkers(ctx context.Context, tree gate.Tree, entries []gate.Entry, same []bool, found []lint.TreeMarkers) (treeMarkers, error) {
 	var out treeMarkers
-	buf := make([]byte, markerBuffer)
-	if err := s.prefetch(ctx, entries, known); err != nil {
+	if err := s.prefetch(ctx, entries, same); err != nil {
 		return out, err
 	}
-	for _, e := range entries {
+	known := make(map[string]lint.Markers, len(found))
+	for _, f := range found {
+		known[f.Path] = f.Markers
+	}
+	buf := make([]byte, markerBuffer)
+	for i, e := range entries {
 		if e.Kind != gate.Regular || s.inHandoff(e.Path) {
 			continue
 		}
-		k, ok := known[e.Path]
-		m := k.markers
-		if !ok || k.blob != e.ID {
+		m := known[e.Path]
+		if !wasRead(same, i) {
 			if err := ctx.Err(); err != nil {
 				return out, err
 			}
@@ -267,16 +270,20 @@ func (s *source) recordedMarkers(ctx context.Context, tree gate.Tree, entries []
 	return out, nil
 }
 
+// wasRead tells whether the working tree has the bytes of the entry; there are
+// no answers where it could not be listed.
+func wasRead(same []bool, i int) bool { return same != nil && same[i] }
+
 // prefetch gets at once what a partial clone lacks of the files to scan. That it
 // failed is not said here: each file that cannot be read then says so.
-func (s *source) prefetch(ctx context.Context, entries []gate.Entry, known map[string]scanned) error {
+func (s *source) prefetch(ctx context.Context, entries []gate.Entry, same []bool) error {
 	var ids []string
-	for _, e := range entries {
-		if e.Kind == gate.Regular && !s.inHandoff(e.Path) && known[e.Path].blob != e.ID {
+	for i, e := range entries {
+		if e.Kind == gate.Regular && !s.inHandoff(e.Path) && !wasRead(same, i) {
 			ids = append(ids, e.ID)
 		}
 	}
-	_ = s.run.c.Repo.Prefetch(ctx, ids)
+	_ = s.run.c.Repo.Prefetch(ctx, s.run.head.Tree, ids)
 	return ctx.Err()
 }
 
