@@ -82,7 +82,13 @@ func (b *batch) ask(name string) (object, error) {
 	}
 	line, err := b.out.ReadString('\n')
 	if err != nil {
-		return object{}, b.broken(err)
+		err = b.broken(err)
+		var e *Error
+		if errors.As(err, &e) && strings.HasSuffix(e.Message, "from promisor remote") {
+			// Older versions of git end over an object that a partial clone lacks.
+			return object{}, fs.ErrNotExist
+		}
+		return object{}, err
 	}
 	line = strings.TrimSuffix(line, "\n")
 	// The object's name is echoed and may hold blanks, so the answer is told

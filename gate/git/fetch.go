@@ -75,16 +75,15 @@ func (r *Repo) fetch(ctx context.Context, stdin []byte, args ...string) error {
 	}
 }
 
-// object reads a blob or a tree of this clone. In a partial clone that may fetch
-// on demand it comes from the server when the clone lacks it. Commits are never
-// asked for in this way: a file of the change under review could name one, and
-// git would fetch its whole history.
+// object reads a blob or a tree. In a partial clone that may fetch on demand it
+// comes from the server when the clone lacks it. Commits are never asked for in
+// this way: a file of the change under review could name one, and git would
+// fetch its whole history.
 func (r *Repo) object(id string) (object, io.ReadCloser, error) {
-	o, rc, err := r.batch.request(id)
-	if !r.fetches() || !errors.Is(err, fs.ErrNotExist) || !IsFullID(id) {
-		return o, rc, err
+	if r.fetches() && IsFullID(id) {
+		return r.onDemand.request(id)
 	}
-	return r.onDemand.request(id)
+	return r.batch.request(id)
 }
 
 // fetches tells whether objects are fetched on demand.
@@ -99,31 +98,36 @@ func (r *Repo) treeMode() mode {
 	return plumbing
 }
 
-// Prefetch gets the blobs that a partial clone lacks in one fetch, where one by
-// one each would be a round trip. It does nothing in any other clone. After a
-// failure nothing more is fetched on demand: whoever reads one of the blobs is
-// told that the clone lacks it.
-func (r *Repo) Prefetch(ctx context.Context, ids []string) error {
-	if !r.fetches() || len(ids) == 0 {
+// Prefetch gets those of the blobs of a tree that a partial clone lacks in one
+// fetch, where one by one each would be a round trip. It does nothing in any
+// other clone. After a failure nothing more is fetched on demand: whoever reads
+// one of the blobs is told that the clone lacks it.
+func (r *Repo) Prefetch(ctx context.Context, tree string, blobs []string) error {
+	if !r.fetches() || len(blobs) == 0 || !IsFullID(tree) {
 		return nil
 	}
-	c := r.command(plumbing, "cat-file", "--batch-check=%(objectname)")
-	c.Stdin = strings.NewReader(strings.Join(ids, "\n") + "\n")
-	res, err := proc.Run(ctx, c)
+	// cat-file --batch-check would end at the first that is missing.
+	out, err := r.output(ctx, plumbing, "rev-list", "--objects", "--no-object-names", "--no-walk", "--missing=print", tree, "--")
 	if err != nil {
-		return failure(ctx, "cat-file", err)
+		return err
 	}
-	var missing bytes.Buffer
-	for line := range bytes.Lines(res.Stdout) {
-		if id, ok := bytes.CutSuffix(line, []byte(" missing\n")); ok && IsFullID(string(id)) {
-			missing.Write(id)
-			missing.WriteByte('\n')
+	missing := map[string]bool{}
+	for line := range bytes.Lines(out) {
+		if id, ok := bytes.CutPrefix(bytes.TrimSuffix(line, []byte("\n")), []byte("?")); ok {
+			missing[string(id)] = true
 		}
 	}
-	if missing.Len() == 0 {
+	var wanted bytes.Buffer
+	for _, id := range blobs {
+		if missing[id] && IsFullID(id) {
+			delete(missing, id)
+			wanted.WriteString(id + "\n")
+		}
+	}
+	if wanted.Len() == 0 {
 		return nil
 	}
-	err = r.fetch(ctx, missing.Bytes(), "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
+	err = r.fetch(ctx, wanted.Bytes(), "fetch", "--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head",
 		"--filter=blob:none", "--stdin", "--end-of-options", "origin")
 	if err != nil {
 		r.Offline()
