@@ -363,8 +363,10 @@ func (a *action) resolve(ctx context.Context) error {
 	}
 	a.target = target
 	a.outputs.Base, a.outputs.Head = target.Base.ID, target.Head
-	for _, n := range target.Notes {
-		a.notes.add(n)
+	if a.env.Debug {
+		for _, n := range target.Notes {
+			a.notes.add(n)
+		}
 	}
 	a.flushNotes()
 	switch b := target.Base; {
