@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -159,8 +160,28 @@ func Verify(ctx context.Context, c *Checkout, projects []Project, o Options) (*r
 		rep.Projects = append(rep.Projects, report.Project{Path: res.path, Format: "aahp", Level: level, Layers: res.layers})
 	}
 	redact(rep)
+	c.forget(rep)
 	rep.Finish()
 	return rep, ctx.Err()
+}
+
+// forget takes the place of the checkout on this machine out of what git and
+// checks have said: the same checkout gives the same report anywhere, in a
+// container too. Remedies keep the path that the caller gave.
+func (c *Checkout) forget(rep *report.Report) {
+	if c.Top == filepath.Dir(c.Top) {
+		return // the root, whose name is in every path
+	}
+	r := strings.NewReplacer(c.Top+string(filepath.Separator), "", c.Top, ".")
+	for i := range rep.Projects {
+		for j := range rep.Projects[i].Layers {
+			l := &rep.Projects[i].Layers[j]
+			l.Summary = r.Replace(l.Summary)
+			for k := range l.Findings {
+				l.Findings[k].Message = r.Replace(l.Findings[k].Message)
+			}
+		}
+	}
 }
 
 // redact hides credentials and addresses in what the layers quote from the
