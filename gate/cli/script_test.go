@@ -298,6 +298,14 @@ func reportFile(ts *testscript.TestScript) string {
 }
 
 func gateCommand(ts *testscript.TestScript, neg bool, args []string) {
+	r, stderr := judged(ts, neg, args)
+	fmt.Fprint(ts.Stdout(), listing(r))
+	fmt.Fprint(ts.Stderr(), stderr)
+}
+
+// judged runs the program for a report, and holds that report to all that is
+// true of each.
+func judged(ts *testscript.TestScript, failing bool, args []string) (*report.Report, string) {
 	if len(args) == 0 {
 		ts.Fatalf("gate needs a command")
 	}
@@ -308,7 +316,7 @@ func gateCommand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	args = slices.Insert(args, 1, flags...)
 	wanted := 0
-	if neg {
+	if failing {
 		wanted = 1
 	}
 	status, first, stderr := run(ts, args)
@@ -325,13 +333,12 @@ func gateCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if _, second, _ := run(ts, args); second != first {
 		ts.Fatalf("two runs differ:\n%s\n%s", first, second)
 	}
-	fmt.Fprint(ts.Stdout(), listing(&r))
-	fmt.Fprint(ts.Stderr(), stderr)
 	if strings.Contains(first, ts.Getenv("WORK")) {
 		ts.Fatalf("the report names a folder of this machine:\n%s", first)
 	}
 	ts.Check(schema.Check(schema.Report, []byte(first)))
 	ts.Check(coherent(&r, status))
+	return &r, stderr
 }
 
 // coherent holds a report to what its schema cannot say: that its parts fit
