@@ -94,7 +94,7 @@ func (b *batch) ask(name string) (object, error) {
 	// The object's name is echoed and may hold blanks, so the answer is told
 	// from its end.
 	switch {
-	case strings.HasSuffix(line, " missing"):
+	case strings.HasSuffix(line, " missing"), strings.HasSuffix(line, " submodule"):
 		return object{}, fs.ErrNotExist
 	case strings.HasSuffix(line, " ambiguous"):
 		return object{}, ErrAmbiguous

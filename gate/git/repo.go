@@ -294,13 +294,14 @@ func (r *Repo) Shallow(ctx context.Context) (bool, error) {
 	return strings.TrimSpace(string(out)) == "true", err
 }
 
-// IsAncestor tells whether commit a is reachable from commit b.
+// IsAncestor tells whether commit a is reachable from commit b. A near ancestor
+// is found without starting a process.
 func (r *Repo) IsAncestor(ctx context.Context, a, b string) (bool, error) {
 	if !IsFullID(a) || !IsFullID(b) {
 		return false, fs.ErrNotExist
 	}
-	if a == b {
-		return true, nil
+	if near, err := r.isNear(ctx, a, b); near || err != nil {
+		return near, err
 	}
 	_, err := r.output(ctx, plumbing, "merge-base", "--is-ancestor", a, b)
 	var e *Error
@@ -308,6 +309,37 @@ func (r *Repo) IsAncestor(ctx context.Context, a, b string) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// nearCommits is how many commits isNear looks at.
+const nearCommits = 16
+
+// isNear tells whether a is among the nearest commits reachable from b. Where
+// it is not, nothing is known.
+func (r *Repo) isNear(ctx context.Context, a, b string) (bool, error) {
+	seen := map[string]bool{b: true}
+	for todo := []string{b}; len(todo) > 0; todo = todo[1:] {
+		if todo[0] == a {
+			return true, nil
+		}
+		if len(seen) >= nearCommits {
+			continue
+		}
+		c, err := r.Commit(ctx, todo[0])
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // the history of a shallow clone is cut
+		}
+		if err != nil {
+			return false, err
+		}
+		for _, p := range c.Parents {
+			if !seen[p] {
+				seen[p] = true
+				todo = append(todo, p)
+			}
+		}
+	}
+	return false, nil
 }
 
 // MergeBase gives a best common ancestor; "" when there is none.
@@ -399,6 +431,9 @@ func (r *Repo) BranchesWith(ctx context.Context, path string) ([]string, error) 
 	if strings.ContainsAny(path, "\n\r") {
 		return r.branchesWithByTree(ctx, branches, path)
 	}
+	if len(branches) <= fewBranches {
+		return r.branchesWithByName(branches, path)
+	}
 	var in bytes.Buffer
 	for _, b := range branches {
 		fmt.Fprintf(&in, "%s:%s\n", b.Commit, path)
@@ -422,6 +457,25 @@ func (r *Repo) BranchesWith(ctx context.Context, path string) ([]string, error) 
 	}
 	if i != len(branches) {
 		return nil, &Error{Command: "cat-file", Message: "it did not answer for every branch"}
+	}
+	return names, nil
+}
+
+// fewBranches is up to how many branches asking the process that runs anyway,
+// one by one, is faster than starting another.
+const fewBranches = 16
+
+func (r *Repo) branchesWithByName(branches []Branch, path string) (names []string, err error) {
+	for _, b := range branches {
+		_, rc, err := r.batch.request(b.Commit + ":" + path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, err
+		default:
+			rc.Close()
+			names = append(names, b.Name)
+		}
 	}
 	return names, nil
 }
