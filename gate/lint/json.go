@@ -212,7 +212,7 @@ func (d *decodedScan) text(t jsondoc.Token, what string) {
 	}
 	where := what + d.pointer()
 	for _, f := range d.scan.hits {
-		kind := hitKind{f.rule.ID, f.kind + f.address}
+		kind := f.key()
 		if _, twice := d.seen[kind]; twice {
 			continue
 		}

@@ -19,6 +19,9 @@ type found struct {
 	address    string
 }
 
+// key tells hits apart that stand at the same place.
+func (f *found) key() hitKind { return hitKind{f.rule.ID, f.kind + f.address} }
+
 // checks says what a scan looks for.
 type checks struct {
 	phrases   bool // the raw list, and secrets
@@ -440,12 +443,17 @@ func (s *scan) settleLine() {
 	s.open = false
 	from, to := s.lineFrom, s.lineTo
 	s.settleCreds(&s.creds, nil)
-	if s.wantStrip && s.checks.views {
+	stripped := s.wantStrip && s.checks.views
+	if stripped {
 		s.settleStripped(from, to)
 	}
 	forced := s.force
 	if s.wantPhrases && s.phrases {
 		s.exact(from, to)
+	}
+	if stripped {
+		// View 4 comes after the others.
+		s.base64(s.strip, 0, len(s.strip), s.unstripped)
 	}
 	if s.wantHidden && s.hidden {
 		if h := judgeHidden(s.text[from:to], s.start && from == 0); h.total > 0 {
@@ -477,11 +485,13 @@ func (s *scan) settleCreds(c *creds, at func(start, end int) (int, int)) {
 	if len(c.found) == 0 {
 		return
 	}
-	before := len(s.hits)
-	for before > 0 && s.hits[before-1].start >= s.lineFrom {
-		before--
+	var already map[hitKind]struct{}
+	if at != nil {
+		already = map[hitKind]struct{}{}
+		for i := len(s.hits) - 1; i >= 0 && s.hits[i].start >= s.lineFrom; i-- {
+			already[s.hits[i].key()] = struct{}{}
+		}
 	}
-	already := s.hits[before:]
 	c.settle(func(m credMatch) {
 		d := &detectors[m.detector]
 		f := found{rule: Secret, severity: Secret.Severity, kind: d.kind, start: m.start, end: m.end}
@@ -507,12 +517,8 @@ func (s *scan) settleCreds(c *creds, at func(start, end int) (int, int)) {
 		default:
 			f.message = fmt.Sprintf("possible secret (%s): %s, %s%s", d.kind, c.show(m), length(c.text[m.start:m.end]), suffix)
 		}
-		if at != nil {
-			for _, h := range already {
-				if h.rule == f.rule && h.kind == f.kind && h.address == f.address {
-					return
-				}
-			}
+		if _, twice := already[f.key()]; twice {
+			return
 		}
 		s.hits = append(s.hits, f)
 	})
@@ -538,16 +544,17 @@ func length(match []byte) string {
 	return fmt.Sprintf("%d characters", n)
 }
 
-// settleStripped looks for secrets, addresses and base64 in view 1 of a line.
+// settleStripped looks for secrets and addresses in view 1 of a line.
 func (s *scan) settleStripped(from, to int) {
 	s.strip = stripText(s.strip[:0], s.text[from:to])
 	s.stripMap = offsets{text: s.text[from:to]}
 	s.stripped.reset(s.strip)
 	s.stripped.scanLine(0, len(s.strip))
-	at := func(start, end int) (int, int) {
-		a, b := s.stripMap.span(start, end)
-		return from + a, from + b
-	}
-	s.settleCreds(&s.stripped, at)
-	s.base64(s.strip, 0, len(s.strip), at)
+	s.settleCreds(&s.stripped, s.unstripped)
+}
+
+// unstripped maps a span of view 1 of the line at hand to the text.
+func (s *scan) unstripped(start, end int) (int, int) {
+	a, b := s.stripMap.span(start, end)
+	return s.lineFrom + a, s.lineFrom + b
 }

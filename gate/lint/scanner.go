@@ -405,8 +405,14 @@ func (l *hitList) dropRepeated(others []Hit) {
 	clear(l.lines)
 }
 
-// finish says of each rule how much was left out.
+// finish orders the hits and says of each rule how much was left out.
 func (l *hitList) finish() []Hit {
+	slices.SortStableFunc(l.hits, func(a, b Hit) int {
+		return cmp.Or(
+			cmp.Compare(a.Span.Line, b.Span.Line), cmp.Compare(a.Span.Column, b.Span.Column),
+			strings.Compare(a.Rule.ID, b.Rule.ID), strings.Compare(a.kind(), b.kind()), strings.Compare(a.pointer, b.pointer),
+		)
+	})
 	for i := range slices.Backward(l.hits) {
 		h := &l.hits[i]
 		if n := l.left[h.Rule.ID]; n > 0 {
