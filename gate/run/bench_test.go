@@ -97,7 +97,9 @@ func BenchmarkLarge(b *testing.B) {
 			if err := s.trees(ctx); err != nil {
 				b.Fatal(err)
 			}
-			s.readPolicies()
+			if err := s.readPolicies(); err != nil {
+				b.Fatal(err)
+			}
 			layer, err := decideDrift(ctx, s, nil)
 			if err != nil || layer.ID != drift.ID || len(r.changes) != files+2 {
 				b.Fatal(layer, err)

@@ -32,14 +32,35 @@ type treeMarkers struct {
 // the order of readSets.
 func (s *source) readMarkers(ctx context.Context) error {
 	r := s.run
-	entries, second, err := s.recorded(ctx)
-	if err != nil {
+	var entries []gate.Entry
+	var second gate.Tree
+	var paths []string
+	var listErr error
+	g := errgroup.Group{}
+	g.Go(func() (err error) {
+		entries, second, err = s.recorded(ctx)
+		return err
+	})
+	g.Go(func() error {
+		paths, listErr = s.workingPaths(ctx)
+		return nil
+	})
+	if err := g.Wait(); err != nil {
 		s.markers = []treeMarkers{{problems: []lint.Problem{{Reason: err.Error()}}}, {problems: []lint.Problem{{Reason: err.Error()}}}}
 		return ctx.Err()
 	}
-	working, same, err := s.workingMarkers(ctx, entries)
-	if err != nil {
+	if err := ctx.Err(); err != nil {
 		return err
+	}
+	var working treeMarkers
+	var same []bool
+	if listErr != nil {
+		working.problems = []lint.Problem{{Reason: listErr.Error()}}
+	} else {
+		var err error
+		if working, same, err = s.workingMarkers(ctx, paths, entries); err != nil {
+			return err
+		}
 	}
 	s.markers = []treeMarkers{working}
 	if second == nil {
@@ -76,17 +97,9 @@ func (s *source) recorded(ctx context.Context) ([]gate.Entry, gate.Tree, error) 
 	return nil, nil, nil
 }
 
-// workingMarkers scans the working tree. Of the recorded files, ordered by path,
-// it tells which have the same bytes there.
-func (s *source) workingMarkers(ctx context.Context, recorded []gate.Entry) (out treeMarkers, same []bool, err error) {
-	paths, err := s.workingPaths(ctx)
-	if err != nil {
-		if ctx.Err() != nil {
-			return out, nil, ctx.Err()
-		}
-		out.problems = append(out.problems, lint.Problem{Reason: err.Error()})
-		return out, nil, nil
-	}
+// workingMarkers scans files of the working tree. Of the recorded files, ordered
+// by path, it tells which have the same bytes there.
+func (s *source) workingMarkers(ctx context.Context, paths []string, recorded []gate.Entry) (out treeMarkers, same []bool, err error) {
 	same = make([]bool, len(recorded))
 	workers := make([]markerWorker, runtime.GOMAXPROCS(0))
 	g, ctx := errgroup.WithContext(ctx)

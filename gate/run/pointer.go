@@ -51,16 +51,27 @@ func (s *source) readPointer(ctx context.Context) error {
 // changedOutside counts the files of the project that differ from HEAD's
 // outside the handoff folder.
 func (s *source) changedOutside(ctx context.Context, tree string) (int, error) {
-	if tree == s.run.head.Tree {
+	r := s.run
+	if tree == r.head.Tree {
 		return 0, nil
 	}
-	changes, err := s.run.c.Repo.ChangesBelow(ctx, tree, s.run.head.Tree, s.p.Path)
+	var changes []gate.Change
+	var err error
+	if tree == r.baseTree && r.comparing != nil {
+		// Layer 2 asks for the same comparison.
+		if err := r.compared(); err != nil {
+			return 0, err
+		}
+		changes, err = r.changes, r.diffErr
+	} else {
+		changes, err = r.c.Repo.ChangesBelow(ctx, tree, r.head.Tree, s.p.Path)
+	}
 	if err != nil {
 		return 0, err
 	}
 	n := 0
 	for _, c := range changes {
-		if !s.inHandoff(c.Path) {
+		if _, below := gate.Below(s.p.Path, c.Path); below && !s.inHandoff(c.Path) {
 			n++
 		}
 	}

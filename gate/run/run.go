@@ -121,6 +121,10 @@ type run struct {
 
 	index func() (*git.Index, error)
 
+	baseTree  string       // id of the tree that changes is measured from; "" for none
+	comparing func() error // compares once, and waits for it; nil where nothing is compared
+
+	// Of what is compared: not to be read before compared has returned.
 	changes, staged []gate.Change
 	diffErr         error
 }
@@ -226,10 +230,9 @@ func (r *run) resolve(ctx context.Context) error {
 	return r.compare(ctx)
 }
 
-// compare fills the change sets. A comparison that fails is a finding of every
-// project, so it is kept, not returned.
+// compare chooses what the change sets are made of. They are made beside
+// everything else, once compared is called.
 func (r *run) compare(ctx context.Context) error {
-	baseTree := ""
 	if r.o.Level != gate.Precommit {
 		switch {
 		case r.o.Base.ID != "":
@@ -238,11 +241,12 @@ func (r *run) compare(ctx context.Context) error {
 				r.diffErr = fmt.Errorf("the base commit cannot be read: %w", err)
 				return nil
 			}
-			baseTree = c.Tree
-			r.base = r.c.Repo.Tree("base tree", baseTree)
+			r.baseTree = c.Tree
 		case r.o.Base.Empty:
-			baseTree = git.EmptyTree(len(r.head.ID))
-			r.base = r.c.Repo.Tree("base tree", baseTree)
+			r.baseTree = git.EmptyTree(len(r.head.ID))
+		}
+		if r.baseTree != "" {
+			r.base = r.c.Repo.Tree("base tree", r.baseTree)
 		}
 	}
 	from := r.head.Tree
@@ -258,14 +262,21 @@ func (r *run) compare(ctx context.Context) error {
 	} else if !r.o.Base.Known() || r.o.NoChangeSet != "" {
 		return nil
 	}
+	r.comparing = sync.OnceValue(func() error { return r.diff(ctx, from) })
+	return nil
+}
+
+// diff fills the change sets. A comparison that fails is a finding of every
+// project, so it is kept, not returned.
+func (r *run) diff(ctx context.Context, from string) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
 		r.staged, err = r.c.Repo.Staged(ctx, from)
 		return err
 	})
-	if baseTree != "" && baseTree != r.head.Tree {
+	if r.baseTree != "" && r.baseTree != r.head.Tree {
 		g.Go(func() (err error) {
-			r.changes, err = r.c.Repo.Changes(ctx, baseTree, r.head.Tree)
+			r.changes, err = r.c.Repo.Changes(ctx, r.baseTree, r.head.Tree)
 			return err
 		})
 	}
@@ -276,6 +287,15 @@ func (r *run) compare(ctx context.Context) error {
 		r.changes, r.staged, r.diffErr = nil, nil, err
 	}
 	return nil
+}
+
+// compared waits until the change sets are there, making them where nobody has
+// begun to.
+func (r *run) compared() error {
+	if r.comparing == nil {
+		return nil
+	}
+	return r.comparing()
 }
 
 // result is a project on the way to its report.

@@ -47,6 +47,7 @@ func (s *source) read(ctx context.Context) error {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)
+	g.Go(r.compared)
 	g.Go(func() error { return s.readSets(ctx) })
 	g.Go(func() error { return s.readMarkers(ctx) })
 	if r.c.Repo != nil {
@@ -59,10 +60,7 @@ func (s *source) read(ctx context.Context) error {
 		if r.o.Level != gate.Precommit {
 			g.Go(func() error { return s.readPointer(ctx) })
 		}
-		g.Go(func() error {
-			s.readPolicies()
-			return nil
-		})
+		g.Go(s.readPolicies)
 	}
 	return g.Wait()
 }
@@ -132,7 +130,7 @@ func (s *source) readSets(ctx context.Context) error {
 }
 
 // readPolicies reads the copies of aahp.config.json.
-func (s *source) readPolicies() {
+func (s *source) readPolicies() error {
 	r := s.run
 	path := gate.Join(s.p.Path, policy.ConfigFile)
 	in := policy.Input{
@@ -143,6 +141,9 @@ func (s *source) readPolicies() {
 	if s.newSide != nil {
 		in.NewSide = gate.ReadDocument(s.newSide, path, gate.MaxConfig)
 	}
+	if err := r.compared(); err != nil {
+		return err
+	}
 	if r.diffErr == nil && r.c.Repo != nil {
 		// Before the first commit there is no policy that could have been agreed
 		// on: the built-in one stands, as against the empty tree.
@@ -152,6 +153,7 @@ func (s *source) readPolicies() {
 		}
 	}
 	s.policies = policy.Resolve(in)
+	return nil
 }
 
 func decideIntegrity(_ context.Context, s *source, res *result) (report.Layer, error) {
@@ -229,6 +231,18 @@ func (s *source) license(name string) gate.Document {
 	return readInside(s.run.c, gate.Join(s.p.Path, name), trust.MaxLicense)
 }
 
+// schemaConfig reads the copy of aahp.config.json that the schema judges: at
+// precommit the index's, the working tree's where the index has none.
+func (s *source) schemaConfig() gate.Document {
+	path := gate.Join(s.p.Path, policy.ConfigFile)
+	if s.run.o.Level == gate.Precommit && s.newSide != nil {
+		if doc := gate.ReadDocument(s.newSide, path, gate.MaxConfig); doc.State != gate.Absent {
+			return doc
+		}
+	}
+	return gate.ReadDocument(s.judged, path, gate.MaxConfig)
+}
+
 func decideSchema(_ context.Context, s *source, res *result) (report.Layer, error) {
 	r := s.run
 	set := s.sets[0]
@@ -241,7 +255,7 @@ func decideSchema(_ context.Context, s *source, res *result) (report.Layer, erro
 	}
 	in := schemacheck.Input{
 		Project: s.p.Path, Now: r.o.Now, Commands: s.p.Commands, Manifest: set.Manifest, Mask: lint.Redact,
-		Config: gate.ReadDocument(tree, gate.Join(s.p.Path, policy.ConfigFile), gate.MaxConfig),
+		Config: s.schemaConfig(),
 	}
 	for _, l := range res.layers {
 		in.Reported = append(in.Reported, l.Findings...)
