@@ -19,6 +19,7 @@ type Folder struct {
 	root     *os.Root
 	dir      string // absolute, links resolved
 	boundary string // the folder that no link may leave
+	ops      operations
 }
 
 // OpenFolder opens the handoff folder of a project. Both arguments are absolute
@@ -40,7 +41,8 @@ func OpenFolder(project, boundary string) (*Folder, error) {
 		}
 		root = next
 	}
-	return &Folder{root: root, dir: filepath.Join(project, filepath.FromSlash(gate.HandoffDir)), boundary: boundary}, nil
+	dir := filepath.Join(project, filepath.FromSlash(gate.HandoffDir))
+	return &Folder{root: root, dir: dir, boundary: boundary, ops: rootOperations{root}}, nil
 }
 
 // enter opens a folder that is a real one.
@@ -96,34 +98,36 @@ func (e notRegularError) Error() string { return "is a " + e.kind.String() + ", 
 func (f *Folder) open(name string) (*handoffFile, error) {
 	// A tree remembers what it has listed, so each file gets a new one: another
 	// command of this program may just have written it.
-	own, err := disk.Open(f.dir)
+	tree, err := disk.Open(f.dir)
 	if err != nil {
-		return nil, fmt.Errorf("cannot be read: %w", cause(err))
+		return nil, unreadable(err)
 	}
-	defer own.Close()
-	entry, err := own.Stat(name)
+	defer tree.Close()
+	entry, err := tree.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot be read: %w", cause(err))
+		return nil, unreadable(err)
 	}
 	if entry.Kind != gate.Symlink {
-		return openIn(own, name)
+		return openIn(f.root, tree, name)
 	}
 	rel, err := f.follow(name)
 	if err != nil {
 		return nil, err
 	}
+	root, err := os.OpenRoot(f.boundary)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	defer root.Close()
 	all, err := disk.Open(f.boundary)
 	if err != nil {
-		return nil, fmt.Errorf("cannot be read: %w", cause(err))
+		return nil, unreadable(err)
 	}
 	defer all.Close()
-	file, err := openIn(all, rel)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = errBroken
-	}
+	file, err := openIn(root, all, rel)
 	if err != nil {
 		return nil, err
 	}
@@ -131,26 +135,26 @@ func (f *Folder) open(name string) (*handoffFile, error) {
 	return file, nil
 }
 
-func openIn(tree *disk.Tree, p string) (*handoffFile, error) {
+// openIn opens a regular file of a tree, whose top is root.
+func openIn(root *os.Root, tree *disk.Tree, p string) (*handoffFile, error) {
+	info, err := root.Lstat(filepath.FromSlash(p))
+	if err != nil {
+		return nil, unreadable(err)
+	}
 	r, entry, err := tree.Open(p)
 	if errors.Is(err, gate.ErrNotRegular) {
 		return nil, notRegularError{entry.Kind}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot be read: %w", cause(err))
-	}
-	s, ok := r.(interface{ Stat() (fs.FileInfo, error) })
-	if !ok {
-		r.Close()
-		return nil, errors.New("cannot be read: its state is not known")
-	}
-	info, err := s.Stat()
-	if err != nil {
-		r.Close()
-		return nil, fmt.Errorf("cannot be read: %w", cause(err))
+		return nil, unreadable(err)
 	}
 	return &handoffFile{ReadCloser: r, info: info}, nil
 }
+
+// unreadable says that a file is there and cannot be read. It is no
+// fs.ErrNotExist, even where the file went away meanwhile: that there is no such
+// file is for the folder's listing to say.
+func unreadable(err error) error { return fmt.Errorf("cannot be read: %v", cause(err)) } //nolint:errorlint // see above.
 
 // follow gives where a link of the folder leads, relative to the boundary and
 // with no link left in it.
@@ -217,7 +221,7 @@ func (f *Folder) read(name string, limit int64) ([]byte, *handoffFile, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(file, limit+1))
 	if err != nil {
-		return nil, file, fmt.Errorf("cannot be read: %w", cause(err))
+		return nil, file, unreadable(err)
 	}
 	if int64(len(data)) > limit {
 		return nil, file, errTooLarge
@@ -247,7 +251,7 @@ func (f *Folder) Replace(name string, content io.WriterTo, before func() error) 
 	default:
 		r.replaces, r.mode = true, info.Mode()
 	}
-	return cause(replace(rootOperations{f.root}, r))
+	return cause(replace(f.ops, r))
 }
 
 // cause keeps why an operation failed without the paths it was tried on.

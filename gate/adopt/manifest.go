@@ -174,7 +174,7 @@ func (f *Folder) measure(m *Manifest, name string) (entry, error) {
 	stream := newMeasure(name)
 	n, err := io.Copy(stream, io.LimitReader(file, gate.MaxHandoffFile+1))
 	if err != nil {
-		return entry{}, fmt.Errorf("cannot be read: %w", cause(err))
+		return entry{}, unreadable(err)
 	}
 	if n > gate.MaxHandoffFile {
 		return entry{}, errTooLarge

@@ -94,6 +94,8 @@ func (m *markdownSummary) next(line []byte) {
 func (m *markdownSummary) end() string {
 	if m.found == "" {
 		m.next(m.line)
+	}
+	if m.found == "" {
 		m.see(m.held, nil)
 	}
 	if m.found != "" {
