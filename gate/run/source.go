@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
+	"maps"
+	"slices"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/drift"
+	"github.com/handoff-gate/handoff-gate/gate/git"
 	"github.com/handoff-gate/handoff-gate/gate/integrity"
+	"github.com/handoff-gate/handoff-gate/gate/internal/parallel"
 	"github.com/handoff-gate/handoff-gate/gate/lint"
 	"github.com/handoff-gate/handoff-gate/gate/pointer"
 	"github.com/handoff-gate/handoff-gate/gate/policy"
@@ -46,7 +49,7 @@ func (s *source) read(ctx context.Context) error {
 	if err := s.trees(ctx); err != nil {
 		return err
 	}
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := parallel.WithContext(ctx)
 	g.Go(r.compared)
 	g.Go(func() error { return s.readSets(ctx) })
 	g.Go(func() error { return s.readMarkers(ctx) })
@@ -249,13 +252,9 @@ func decideSchema(_ context.Context, s *source, res *result) (report.Layer, erro
 	if r.o.Level == gate.Precommit && len(s.sets) == 2 {
 		set = s.sets[1]
 	}
-	tree := s.judged
-	if set.Tree == snapshot.IndexTree {
-		tree = s.newSide
-	}
 	in := schemacheck.Input{
 		Project: s.p.Path, Now: r.o.Now, Commands: s.p.Commands, Manifest: set.Manifest, Mask: lint.Redact,
-		Config: s.schemaConfig(),
+		Config: s.schemaConfig(), Files: s.schemaFiles(),
 	}
 	for _, l := range res.layers {
 		in.Reported = append(in.Reported, l.Findings...)
@@ -263,12 +262,35 @@ func decideSchema(_ context.Context, s *source, res *result) (report.Layer, erro
 	if res.plan != nil {
 		in.Reported = append(in.Reported, res.plan.Findings()...)
 	}
-	in.Files = func(yield func(gate.Document) bool) {
-		for _, f := range set.Files {
-			if strings.HasSuffix(f.Name, ".json") && f.State == gate.Present && !yield(gate.ReadDocument(tree, f.Entry.Path, gate.MaxHandoffFile)) {
+	return schemacheck.Check(in), nil
+}
+
+// schemaFiles reads the JSON files of the handoff folder, one at a time: at
+// precommit the index's copies, and of what it lacks the working tree's.
+func (s *source) schemaFiles() iter.Seq[gate.Document] {
+	tree, set := s.judged, s.sets[0]
+	staged := map[string]gate.Entry{}
+	if x, ok := s.newSide.(*git.Index); ok && s.run.o.Level == gate.Precommit && s.run.hasHead {
+		for _, e := range x.Below(gate.Join(s.p.Path, gate.HandoffDir)) {
+			staged[e.Path] = e
+		}
+	}
+	read := map[string]gate.Tree{}
+	for _, f := range set.Files {
+		if _, known := staged[f.Entry.Path]; !known && f.State == gate.Present {
+			read[f.Entry.Path] = tree
+		}
+	}
+	for p, e := range staged {
+		if e.Kind == gate.Regular {
+			read[p] = s.newSide
+		}
+	}
+	return func(yield func(gate.Document) bool) {
+		for _, p := range slices.Sorted(maps.Keys(read)) {
+			if strings.HasSuffix(p, ".json") && !yield(gate.ReadDocument(read[p], p, gate.MaxHandoffFile)) {
 				return
 			}
 		}
 	}
-	return schemacheck.Check(in), nil
 }
