@@ -13,11 +13,10 @@ import (
 	"slices"
 	"strconv"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/disk"
 	"github.com/handoff-gate/handoff-gate/gate/git"
+	"github.com/handoff-gate/handoff-gate/gate/internal/parallel"
 	"github.com/handoff-gate/handoff-gate/gate/lint"
 )
 
@@ -36,7 +35,7 @@ func (s *source) readMarkers(ctx context.Context) error {
 	var second gate.Tree
 	var paths []string
 	var listErr error
-	g := errgroup.Group{}
+	g := parallel.Group{}
 	g.Go(func() (err error) {
 		entries, second, err = s.recorded(ctx)
 		return err
@@ -102,7 +101,7 @@ func (s *source) recorded(ctx context.Context) ([]gate.Entry, gate.Tree, error) 
 func (s *source) workingMarkers(ctx context.Context, paths []string, recorded []gate.Entry) (out treeMarkers, same []bool, err error) {
 	same = make([]bool, len(recorded))
 	workers := make([]markerWorker, runtime.GOMAXPROCS(0))
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := parallel.WithContext(ctx)
 	for w := range workers {
 		from, to := len(paths)*w/len(workers), len(paths)*(w+1)/len(workers)
 		g.Go(func() error {

@@ -13,13 +13,12 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/disk"
 	"github.com/handoff-gate/handoff-gate/gate/drift"
 	"github.com/handoff-gate/handoff-gate/gate/git"
 	"github.com/handoff-gate/handoff-gate/gate/integrity"
+	"github.com/handoff-gate/handoff-gate/gate/internal/parallel"
 	"github.com/handoff-gate/handoff-gate/gate/lint"
 	"github.com/handoff-gate/handoff-gate/gate/pointer"
 	"github.com/handoff-gate/handoff-gate/gate/policy"
@@ -269,7 +268,7 @@ func (r *run) compare(ctx context.Context) error {
 // diff fills the change sets. A comparison that fails is a finding of every
 // project, so it is kept, not returned.
 func (r *run) diff(ctx context.Context, from string) error {
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := parallel.WithContext(ctx)
 	g.Go(func() (err error) {
 		r.staged, err = r.c.Repo.Staged(ctx, from)
 		return err

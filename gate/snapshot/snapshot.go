@@ -19,9 +19,8 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/internal/parallel"
 	"github.com/handoff-gate/handoff-gate/gate/lint"
 )
 
@@ -112,7 +111,7 @@ func Read(ctx context.Context, t gate.Tree, project string, o Options) (*Set, er
 			}
 		}
 	}
-	g, ctx := errgroup.WithContext(ctx)
+	g, ctx := parallel.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range s.Files {
 		f := &s.Files[i]
