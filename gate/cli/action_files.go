@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -117,27 +118,43 @@ func realPath(root *os.Root, file string) error {
 	return nil
 }
 
-// write writes the reports that were asked for. A failure is a warning: the
-// verdict stands.
-func (a *action) write(rep *report.Report) {
+// rendered is a report as it will stand in a file.
+type rendered struct {
+	input, path string
+	output      *string // gets the path once the file is written
+	data        []byte
+	err         error
+}
+
+// render makes the reports that were asked for.
+func (a *action) render(rep *report.Report) []rendered {
+	var out []rendered
 	for _, f := range []struct {
 		input, path string
 		output      *string
-		render      func(*bytes.Buffer) error
+		render      func(io.Writer) error
 	}{
-		{"report", a.in.Report, &a.outputs.ReportPath, func(b *bytes.Buffer) error { return render.JSON(b, rep) }},
-		{"sarif", a.in.SARIF, &a.outputs.SARIFPath, func(b *bytes.Buffer) error { return render.SARIF(b, rep, catalog.Rules()) }},
+		{"report", a.in.Report, &a.outputs.ReportPath, func(w io.Writer) error { return render.JSON(w, rep) }},
+		{"sarif", a.in.SARIF, &a.outputs.SARIFPath, func(w io.Writer) error { return render.SARIF(w, rep, catalog.Rules()) }},
 	} {
 		if f.path == "" {
 			continue
 		}
 		var b bytes.Buffer
 		err := f.render(&b)
-		if err == nil {
-			err = a.writeInside(f.path, a.mask.Bytes(b.Bytes()))
+		out = append(out, rendered{f.input, f.path, f.output, a.mask.Bytes(b.Bytes()), err})
+	}
+	return out
+}
+
+// write writes the reports. A failure is a warning: the verdict stands.
+func (a *action) write(files []rendered) {
+	for _, f := range files {
+		if f.err == nil {
+			f.err = a.writeInside(f.path, f.data)
 		}
-		if err != nil {
-			a.log.Message(report.Warning, fmt.Sprintf("The input %s is not served: %s", f.input, err))
+		if f.err != nil {
+			a.log.Message(report.Warning, fmt.Sprintf("The input %s is not served: %s", f.input, f.err))
 			continue
 		}
 		*f.output = f.path

@@ -115,6 +115,8 @@ func (a *action) show(ctx context.Context, rep *report.Report) int {
 	a.log.Group("Reporting")
 	exists := a.inHead()
 	options := a.summaryOptions(exists)
+	// Before the check run says passed: should this fail, there is no verdict.
+	files := a.render(rep)
 	commands, ended := a.complete(ctx, rep, &options)
 	if ended {
 		return a.cancelled(ctx)
@@ -136,7 +138,7 @@ func (a *action) show(ctx context.Context, rep *report.Report) int {
 		where += " and the job summary"
 	}
 	a.log.Annotate(commands, render.CommandOptions{PathPrefix: a.prefix(), Where: where})
-	a.write(rep)
+	a.write(files)
 	if a.in.Summary {
 		a.summarize(rep, options)
 	}
