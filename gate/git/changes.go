@@ -22,13 +22,17 @@ func (r *Repo) Changes(ctx context.Context, base, head string) ([]gate.Change, e
 	return r.raw(ctx, append(append([]string{"diff-tree"}, rawFlags...), "--end-of-options", base, head, "--")...)
 }
 
-// ChangesBelow is Changes for the paths below one folder ("." for all).
+// ChangesBelow is Changes for the paths below one folder ("." for all). A small
+// change is found without starting a process.
 func (r *Repo) ChangesBelow(ctx context.Context, base, head, dir string) ([]gate.Change, error) {
-	if dir == "." {
-		return r.Changes(ctx, base, head)
-	}
 	if !IsFullID(base) || !IsFullID(head) {
 		return nil, fs.ErrNotExist
+	}
+	if changes, ok := r.smallChange(base, head, dir); ok {
+		return changes, nil
+	}
+	if dir == "." {
+		return r.Changes(ctx, base, head)
 	}
 	return r.raw(ctx, append(append([]string{"diff-tree"}, rawFlags...), "--end-of-options", base, head, "--", dir)...)
 }
