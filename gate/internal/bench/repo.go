@@ -14,7 +14,9 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/internal/gittest"
 )
 
-// Sample is a repository whose last commit changes files and its handoff.
+// Sample is a repository, checked out, with a change on its branch as people and
+// agents make them: a commit that changes files, and one that hands over and
+// records the commit before it.
 type Sample struct {
 	*gittest.Repo
 	Base, Head string
@@ -23,15 +25,49 @@ type Sample struct {
 // Shape says what is in a Sample.
 type Shape struct {
 	Files   int // beside the handoff set
-	Changed int // of these, by the last commit
+	Changed int // of these, by the change
 	Archive int // bytes of LOG-ARCHIVE.md; 0 for none
 }
 
-// NewSample makes a repository with two commits, checked out. The same shape
-// gives the same bytes.
+// NewSample makes a repository. The same shape gives the same bytes.
 func NewSample(b *testing.B, s Shape) Sample {
 	b.Helper()
 	r := gittest.New(b, "")
+	rng := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // sample text needs no secrecy.
+	handoff := map[string][]byte{
+		"STATUS.md":       []byte("# Status\n\nThe project builds.\n"),
+		"NEXT_ACTIONS.md": []byte("# Next actions\n\nNothing is open.\n"),
+		"LOG.md":          []byte("# Log\n\n## 2026-11-01 Start\n\nSet up.\n"),
+		"TRUST.md":        []byte("# Trust\n\n| Property | Status | Expires | Check |\n|---|---|---|---|\n| Builds | verified | 2099-01-01 | - |\n"),
+	}
+	if s.Archive > 0 {
+		handoff["LOG-ARCHIVE.md"] = Text(rng, s.Archive)
+	}
+	files := func(w io.Writer, n int) {
+		for i := range n {
+			put(w, filePath(i), Text(rng, 100+rng.IntN(1900)))
+		}
+	}
+	base := commit(b, r, "", func(w io.Writer) {
+		files(w, s.Files)
+		for name, data := range handoff {
+			put(w, ".ai/handoff/"+name, data)
+		}
+		put(w, ".ai/handoff/MANIFEST.json", manifest(handoff, "unknown"))
+	})
+	work := commit(b, r, base, func(w io.Writer) { files(w, s.Changed) })
+	head := commit(b, r, work, func(w io.Writer) {
+		handoff["STATUS.md"] = []byte("# Status\n\nThe project builds, and does more.\n")
+		put(w, ".ai/handoff/STATUS.md", handoff["STATUS.md"])
+		put(w, ".ai/handoff/MANIFEST.json", manifest(handoff, work))
+	})
+	r.Git("reset", "-q", "--hard", "main")
+	return Sample{Repo: r, Base: base, Head: head}
+}
+
+// commit imports one commit and gives its id; parent is "" for the first.
+func commit(b *testing.B, r *gittest.Repo, parent string, write func(io.Writer)) string {
+	b.Helper()
 	cmd := exec.Command("git", "fast-import", "--quiet")
 	cmd.Dir, cmd.Env = r.Dir, gittest.Environ()
 	in, err := cmd.StdinPipe()
@@ -44,47 +80,17 @@ func NewSample(b *testing.B, s Shape) Sample {
 		b.Fatal(err)
 	}
 	w := bufio.NewWriterSize(in, 1<<20)
-	s.write(w)
+	fmt.Fprint(w, "commit refs/heads/main\ncommitter Test <test@example.com> 1793500000 +0000\ndata 0\n")
+	if parent != "" {
+		fmt.Fprintf(w, "from %s\n", parent)
+	}
+	write(w)
 	w.Flush()
 	in.Close()
 	if err := cmd.Wait(); err != nil {
 		b.Fatalf("git fast-import: %v\n%s", err, said.String())
 	}
-	r.Git("reset", "-q", "--hard", "main")
-	return Sample{Repo: r, Base: r.Git("rev-parse", "main~1"), Head: r.Git("rev-parse", "main")}
-}
-
-// write writes both commits as fast-import reads them.
-func (s Shape) write(w io.Writer) {
-	rng := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // sample text needs no secrecy.
-	handoff := map[string][]byte{
-		"STATUS.md":       []byte("# Status\n\nThe project builds.\n"),
-		"NEXT_ACTIONS.md": []byte("# Next actions\n\nNothing is open.\n"),
-		"LOG.md":          []byte("# Log\n\n## 2026-11-01 Start\n\nSet up.\n"),
-		"TRUST.md":        []byte("# Trust\n\n| Property | Status | Expires | Check |\n|---|---|---|---|\n| Builds | verified | 2099-01-01 | - |\n"),
-	}
-	if s.Archive > 0 {
-		handoff["LOG-ARCHIVE.md"] = Text(rng, s.Archive)
-	}
-	for mark, message := range []string{"Begin", "Change"} {
-		fmt.Fprintf(w, "commit refs/heads/main\nmark :%d\ncommitter Test <test@example.com> %d +0000\ndata %d\n%s\n", mark+1, 1793500000+mark, len(message), message)
-		if mark == 0 {
-			for i := range s.Files {
-				put(w, filePath(i), Text(rng, 100+rng.IntN(1900)))
-			}
-		} else {
-			for i := range s.Changed {
-				put(w, filePath(i), Text(rng, 100+rng.IntN(1900)))
-			}
-			handoff["STATUS.md"] = []byte("# Status\n\nThe project builds, and does more.\n")
-		}
-		for name, data := range handoff {
-			if mark == 0 || name == "STATUS.md" {
-				put(w, ".ai/handoff/"+name, data)
-			}
-		}
-		put(w, ".ai/handoff/MANIFEST.json", manifest(handoff))
-	}
+	return r.Git("rev-parse", "main")
 }
 
 // filePath spreads the files over folders of a hundred.
@@ -98,8 +104,8 @@ func put(w io.Writer, path string, data []byte) {
 	fmt.Fprint(w, "\n")
 }
 
-// manifest is one that fits the files.
-func manifest(handoff map[string][]byte) []byte {
+// manifest is one that fits the files and records a commit.
+func manifest(handoff map[string][]byte, commit string) []byte {
 	files := map[string]any{}
 	for name, data := range handoff {
 		files[name] = map[string]any{
@@ -109,7 +115,7 @@ func manifest(handoff map[string][]byte) []byte {
 	}
 	text, err := json.MarshalIndent(map[string]any{
 		"aahp_version": "3.0", "project": "sample", "files": files, "quick_context": "A sample.",
-		"last_session": map[string]any{"agent": "sample", "timestamp": "2026-11-01T00:00:00Z", "commit": "unknown", "phase": "idle"},
+		"last_session": map[string]any{"agent": "sample", "timestamp": "2026-11-01T00:00:00Z", "commit": commit, "phase": "idle"},
 	}, "", "  ")
 	if err != nil {
 		panic(err) // strings and numbers can be encoded

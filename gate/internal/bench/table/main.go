@@ -1,0 +1,103 @@
+// Command table reads the output of `go test -bench` and prints the figures that
+// have a bound as a table in Markdown: what was measured, what it may be, and
+// whether it is. It ends with status 1 when a figure is over its bound.
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/handoff-gate/handoff-gate/gate/internal/bench"
+)
+
+func main() {
+	missed, err := run(os.Stdin, os.Stdout)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "table:", err)
+		os.Exit(2)
+	}
+	if missed {
+		os.Exit(1)
+	}
+}
+
+// figures names the benchmarks for people. One that is not here is printed
+// under its own name.
+var figures = map[string]string{
+	"Large/drift":       "Layer 2 over 50,000 changed files : reading `git diff-tree -r -z --raw` through a pipe",
+	"Large/markers":     "Conflict markers of 50,000 tracked files : `git grep` for the same",
+	"Large/peak/ci":     "Peak memory of `verify --level ci` over 50,000 changed files",
+	"Large/peak/full":   "Peak memory of `verify --level full` over the same",
+	"Hash/files=1":      "Reading and hashing a handoff set of 50 MB, one file : SHA-256 of the bytes in memory",
+	"Hash/files=10":     "The same bytes in ten files",
+	"Small":             "`verify --level ci`, 100 changed files, git included : as many starts of git that do nothing",
+	"Archive/time/full": "`verify --level full` with a LOG-ARCHIVE.md of 50 MB : `sha256sum` and two `grep -E`",
+	"Archive/time/ci":   "The same at `ci`, where two snapshots are judged",
+	"Archive/peak/full": "Peak memory of `verify --level full` with the archive",
+	"Archive/peak/ci":   "The same at `ci`",
+}
+
+// kinds are the pairs of a figure and its bound, with how each is written.
+var kinds = []struct{ unit, bound, format string }{
+	{bench.UnitRatio, bench.UnitRatioBound, "%.2f×"},
+	{bench.UnitPeak, bench.UnitPeakBound, "%.0f MiB"},
+	{bench.UnitTime, bench.UnitTimeBound, "%.0f ms"},
+}
+
+var processors = regexp.MustCompile(`-\d+$`)
+
+func run(in io.Reader, out io.Writer) (missed bool, err error) {
+	lines := bufio.NewScanner(in)
+	rows := 0
+	fmt.Fprint(out, "| What, and its floor | Measured | Bound | |\n|---|---|---|---|\n")
+	for lines.Scan() {
+		f := strings.Fields(lines.Text())
+		if len(f) > 0 && (f[0] == "FAIL" || f[0] == "---") {
+			fmt.Fprintln(os.Stderr, lines.Text())
+			err = fmt.Errorf("a benchmark failed")
+			continue
+		}
+		if len(f) < 4 || !strings.HasPrefix(f[0], "Benchmark") {
+			continue
+		}
+		name := processors.ReplaceAllString(strings.TrimPrefix(f[0], "Benchmark"), "")
+		values := map[string]float64{}
+		for i := 2; i+1 < len(f); i += 2 {
+			if v, err := strconv.ParseFloat(f[i], 64); err == nil {
+				values[f[i+1]] = v
+			}
+		}
+		for _, k := range kinds {
+			bound, bounded := values[k.bound]
+			if !bounded {
+				continue
+			}
+			rows++
+			measured := fmt.Sprintf(k.format, values[k.unit])
+			if k.unit == bench.UnitTime {
+				measured += fmt.Sprintf(", %.1f× its floor", values[bench.UnitRatio])
+			}
+			verdict := "ok"
+			if values[k.unit] > bound {
+				verdict, missed = "missed", true
+			}
+			title := figures[name]
+			if title == "" {
+				title = name
+			}
+			fmt.Fprintf(out, "| %s | %s | %s | %s |\n", title, measured, fmt.Sprintf(k.format, bound), verdict)
+		}
+	}
+	if err == nil {
+		err = lines.Err()
+	}
+	if err == nil && rows == 0 {
+		err = fmt.Errorf("no benchmark with a bound was run")
+	}
+	return missed, err
+}
