@@ -19,9 +19,8 @@ import (
 )
 
 var manifestCommand = command{
-	name: "manifest",
-	usage: "[PATH] [--agent NAME] [--session-id ID] [--phase PHASE] [--context TEXT] [--duration MIN] [--now RFC3339] [--force] [--quiet]\n" +
-		"       handoff-gate manifest [PATH] --check [--now RFC3339] [--quiet]",
+	name:    "manifest",
+	usage:   "[PATH] [--check | --agent NAME --session-id ID --phase PHASE --context TEXT --duration MIN --force] [--now RFC3339] [--quiet]",
 	summary: "Regenerate MANIFEST.json, or check that it is what would be written",
 	help: `Reads every handoff file of PATH (default: the current folder) and writes
 .ai/handoff/MANIFEST.json anew: checksums, line counts, summaries, token estimates
@@ -89,6 +88,9 @@ func runManifest(ctx context.Context, p Process, args []string) error {
 	now, err := c.time()
 	if err != nil {
 		return err
+	}
+	if y := now.Year(); y < 0 || y > 9999 {
+		return usagef("--now %q is outside of the years 0000 to 9999 in UTC", c.now.value)
 	}
 	session.Phase, session.Minutes = phase.value, int(duration)
 	project, err := openProject(paths)

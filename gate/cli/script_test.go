@@ -76,6 +76,7 @@ func TestMain(m *testing.M) {
 //	                    layers and findings, a line each, for stdout to match
 //	! gate ARGS         the same with exit status 1
 //	unusable ARGS       wants exit status 2 and no report
+//	status N ARGS       runs a command that makes no report and wants exit status N
 //
 // and those of contentCommands.
 func TestScripts(t *testing.T) {
@@ -94,7 +95,7 @@ func TestScripts(t *testing.T) {
 		Cmds: commands(contentCommands, map[string]func(*testscript.TestScript, bool, []string){
 			"repo": repo, "handoff": handoff, "manifest": manifest, "note": note, "commit": commit, "head": head, "id": id, "restore": restore,
 			"write": write, "append": appendTo, "edit": edit, "grow": grow, "fifo": fifo,
-			"gate": gateCommand, "unusable": unusable,
+			"gate": gateCommand, "unusable": unusable, "status": status,
 		}),
 	})
 }
@@ -427,5 +428,12 @@ func unusable(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if stderr == "" {
 		ts.Fatalf("the reason is not on standard error")
+	}
+}
+
+func status(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, args, 2, len(args))
+	if got, _, _ := run(ts, args[1:]); strconv.Itoa(got) != args[0] {
+		ts.Fatalf("exit status %d, want %s\n%s", got, args[0], ts.ReadFile("stderr"))
 	}
 }
