@@ -19,7 +19,8 @@ import (
 // «lint/pii» stands where that finding begins, «error lint/pii» gives a severity
 // that is not the rule's only one, and «» stands where the finding ends, for who
 // wants that checked too. «U+202E» is that character, «xFF» that byte; neither
-// would be seen otherwise.
+// would be seen otherwise. «-» is nothing: it keeps the sample of a secret from
+// being taken for one.
 //
 //	marked FILE PATH          writes PATH without its marks, which announce
 //	                          findings there
@@ -32,11 +33,12 @@ import (
 //	finds ARGS                does what "gate" does, and wants exactly what was
 //	                          announced of the rules lint/, schema/ and tasks/;
 //	                          an exit status of 1 if that has an error, else 0
+//	nested FILE N TEXT        writes a JSON file: TEXT within N arrays
 //	hidden TEXTS -- ARGS      runs the program in every format and wants none of
 //	                          the texts in anything it writes: standard output,
 //	                          standard error, report file
 var contentCommands = map[string]func(*testscript.TestScript, bool, []string){
-	"marked": marked, "manifest-with": manifestWith, "announce": announce, "forget": forget, "finds": finds, "hidden": hidden,
+	"marked": marked, "manifest-with": manifestWith, "announce": announce, "forget": forget, "finds": finds, "hidden": hidden, "nested": nested,
 }
 
 // announced is the variable that holds what was announced, a line each.
@@ -82,6 +84,7 @@ func unmark(ts *testscript.TestScript, path, text string) []byte {
 		}
 		text = rest
 		switch point, isPoint := strings.CutPrefix(mark, "U+"); {
+		case mark == "-":
 		case mark == "":
 			if len(open) == 0 {
 				ts.Fatalf("%s:%d:%d: nothing to end", path, line, column)
@@ -190,6 +193,13 @@ func place(f report.Finding, end bool) string {
 		s += fmt.Sprintf("-%d", f.EndColumn)
 	}
 	return s
+}
+
+func nested(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, args, 3, 3)
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Repeat("[", n)+args[2]+strings.Repeat("]", n)), 0o644))
 }
 
 func hidden(ts *testscript.TestScript, neg bool, args []string) {
