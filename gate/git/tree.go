@@ -161,6 +161,11 @@ func parseTree(data []byte, idBytes int) (map[string]gate.Entry, error) {
 		if _, twice := names[name]; twice {
 			return nil, errors.New("it has one name twice")
 		}
+		// git writes no such tree, but compares and checks out one that holds
+		// "a/b": a second file beside b of folder a.
+		if name == "." || name == ".." || strings.Contains(name, "/") {
+			return nil, errors.New("it has a name that is no name of a file")
+		}
 		names[name] = entry(name, uint32(mode), hex.EncodeToString(data[nul+1:nul+1+idBytes]))
 		data = data[nul+1+idBytes:]
 	}
