@@ -58,6 +58,14 @@ func (k Kind) String() string {
 	return "unknown entry"
 }
 
+// Article names the kind with its article: "a symbolic link".
+func (k Kind) Article() string {
+	if k == Unmerged {
+		return "an " + k.String()
+	}
+	return "a " + k.String()
+}
+
 // Entry is one name in a Tree.
 type Entry struct {
 	Path string // from the repository's top level, slash-separated, any bytes
@@ -137,7 +145,7 @@ func ReadDocument(t Tree, p string, limit int64) Document {
 	}
 	doc.Entry = e
 	if e.Kind != Regular {
-		doc.State, doc.Err = NotRegular, errors.New("it is a "+e.Kind.String())
+		doc.State, doc.Err = NotRegular, errors.New("it is "+e.Kind.Article())
 		return doc
 	}
 	if e.Size > limit {

@@ -144,7 +144,7 @@ func (c *checker) judge(set *snapshot.Set) {
 	manifestPath := c.path("MANIFEST.json")
 	if set.NotReal != "" {
 		c.add(HandoffDirNotReal, gate.Join(c.in.Project, gate.HandoffDir), "", report.Span{},
-			fmt.Sprintf("%s is a %s, not a real folder, so nothing below it is read", safetext.Clean(set.NotReal), set.NotRealKind),
+			fmt.Sprintf("%s is %s, not a real folder, so nothing below it is read", safetext.Clean(set.NotReal), set.NotRealKind.Article()),
 			"Make it a real folder of this repository that holds the handoff files themselves.", c.in.Commands.Again)
 		return
 	}
@@ -155,7 +155,7 @@ func (c *checker) judge(set *snapshot.Set) {
 			"Generate it; it indexes every handoff file with its checksum.", c.in.Commands.Regen)
 		return
 	case gate.NotRegular:
-		c.add(NotRegular, manifestPath, "", report.Span{}, "MANIFEST.json is a "+m.Entry.Kind.String()+", not a regular file",
+		c.add(NotRegular, manifestPath, "", report.Span{}, "MANIFEST.json is "+m.Entry.Kind.Article()+", not a regular file",
 			"Replace it by a regular file of this repository.", c.in.Commands.Again)
 		return
 	case gate.TooLarge:
@@ -262,7 +262,7 @@ func (c *checker) entry(set *snapshot.Set, doc *jsondoc.Document, m jsondoc.Memb
 			"Restore the file; if its removal is meant, regenerate the manifest: "+c.in.Commands.Regen, c.restore(path))
 		return false
 	case f.State == gate.NotRegular:
-		c.add(NotRegular, path, name, report.Span{}, fmt.Sprintf("%s is a %s, not a regular file", shown, f.Entry.Kind),
+		c.add(NotRegular, path, name, report.Span{}, fmt.Sprintf("%s is %s, not a regular file", shown, f.Entry.Kind.Article()),
 			"Replace it by a regular file; the gate follows no link.", c.in.Commands.Again)
 		return false
 	case f.State == gate.TooLarge:

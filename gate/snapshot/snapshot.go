@@ -167,7 +167,7 @@ func (s *Set) list(t gate.Tree, dir string) error {
 			case gate.Symlink, gate.Gitlink, gate.Special, gate.Unmerged:
 				s.Files = append(s.Files, File{
 					Name: name, Entry: c, State: gate.NotRegular,
-					Err: errors.New("it is a " + c.Kind.String()),
+					Err: errors.New("it is " + c.Kind.Article()),
 				})
 			}
 		}
