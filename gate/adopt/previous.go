@@ -178,8 +178,9 @@ func wholeNumber(v *jsondoc.Value) (text string, ok bool) {
 		return text, true
 	case jsondoc.Number:
 		return v.Text, isWhole(v.Text)
+	default:
+		return "", false
 	}
-	return "", false
 }
 
 // isWhole tells whether the text of a JSON number stands for a whole number of
@@ -216,8 +217,9 @@ func article(k jsondoc.Kind) string {
 		return "an " + k.String()
 	case jsondoc.Null:
 		return "null"
+	default:
+		return "a " + k.String()
 	}
-	return "a " + k.String()
 }
 
 // reason says why the part of a document that begins at off cannot be read, and

@@ -29,14 +29,14 @@ type summarizer interface {
 }
 
 func newSummarizer(name string) summarizer {
-	switch {
-	case name == allowlistName:
+	switch name {
+	case allowlistName:
 		return &jsonSummary{label: "PII allowlist"}
-	case name == indexName:
+	case indexName:
 		return &jsonSummary{label: "LOG archive index"}
-	case name == logName:
+	case logName:
 		return &markdownSummary{entry: "Latest entry: ", top: &scan{}}
-	case name == archiveName:
+	case archiveName:
 		return &markdownSummary{entry: "Newest archived entry: ", top: &scan{}}
 	}
 	return &markdownSummary{top: &scan{}}
@@ -420,11 +420,11 @@ func (j *jsonSummary) end() string {
 	depth, items, entries := 0, 0, -1
 	inEntries := false
 	err := jsondoc.Scan(src, jsondoc.Options{KeepEqualKeys: true, KeepSurrogates: true}, func(t jsondoc.Token) error {
-		switch {
-		case t.Kind == jsondoc.ObjectEnd, t.Kind == jsondoc.ArrayEnd:
+		switch t.Kind {
+		case jsondoc.ObjectEnd, jsondoc.ArrayEnd:
 			depth--
 			return nil
-		case t.Kind == jsondoc.Key:
+		case jsondoc.Key:
 			if depth == 1 {
 				k := sound(t.Text(src))
 				inEntries = k == "entries"
@@ -440,6 +440,7 @@ func (j *jsonSummary) end() string {
 				}
 			}
 			return nil
+		default:
 		}
 		switch {
 		case depth == 0:

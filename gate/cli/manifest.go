@@ -219,7 +219,7 @@ func (a *authoring) refused(err error) error {
 		fmt.Fprintf(&b, "  - %s\n", adopt.Show(problem))
 	}
 	fmt.Fprintf(&b, "fix: correct the file, or run `%s --force` to drop that data\n", a.again())
-	fmt.Fprint(a.process.Stderr, b.String())
+	fmt.Fprintf(a.process.Stderr, "%s", b.String())
 	return exitStatus(statusFail)
 }
 

@@ -65,16 +65,18 @@ func broken(b []byte) int {
 		more = 1
 	case lead >= 0xe0 && lead <= 0xef:
 		more = 2
-		if lead == 0xe0 {
+		switch lead {
+		case 0xe0:
 			low = 0xa0 // else overlong
-		} else if lead == 0xed {
+		case 0xed:
 			high = 0x9f // else a surrogate
 		}
 	case lead >= 0xf0 && lead <= 0xf4:
 		more = 3
-		if lead == 0xf0 {
+		switch lead {
+		case 0xf0:
 			low = 0x90 // else overlong
-		} else if lead == 0xf4 {
+		case 0xf4:
 			high = 0x8f // else above U+10FFFF
 		}
 	}
