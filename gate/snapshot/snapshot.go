@@ -210,9 +210,16 @@ func (f *File) read(ctx context.Context, t gate.Tree, o Options) {
 	}
 	digest := Digest{sum: sha256.New()}
 	blob := blobHash(o.IDLength, e.Size)
-	buf := make([]byte, bufferSize(e.Size))
+	h := newHasher(e.Size, func(chunk []byte) {
+		digest.Write(chunk)
+		if blob != nil {
+			blob.Write(chunk)
+		}
+	})
+	defer h.finish()
 	var size int64
 	for {
+		buf := h.buffer()
 		n, err := r.Read(buf)
 		chunk := buf[:n]
 		if size == 0 && bytes.HasPrefix(chunk, lfsPointer) {
@@ -223,12 +230,9 @@ func (f *File) read(ctx context.Context, t gate.Tree, o Options) {
 			fail(gate.TooLarge, errTooLarge)
 			return
 		}
-		digest.Write(chunk)
+		h.hash(chunk)
 		if scanner != nil {
 			scanner.Write(chunk)
-		}
-		if blob != nil {
-			blob.Write(chunk)
 		}
 		if err == io.EOF {
 			break
@@ -242,6 +246,7 @@ func (f *File) read(ctx context.Context, t gate.Tree, o Options) {
 			return
 		}
 	}
+	h.finish()
 	f.State, f.Digest = gate.Present, digest.String()
 	if scanner != nil {
 		f.Content = scanner.Finish()
@@ -251,13 +256,68 @@ func (f *File) read(ctx context.Context, t gate.Tree, o Options) {
 	}
 }
 
-// bufferSize is as large as the file needs, up to what makes the calls cheap.
-func bufferSize(size int64) int {
-	const most = 256 << 10
-	if size < 0 || size >= most {
-		return most
+// hasher hashes what is read of one file. Of a large file it does so beside the
+// reading and scanning, which would otherwise wait for each other.
+type hasher struct {
+	write      func([]byte)
+	one        []byte // the buffer of a small file
+	full, free chan []byte
+	done       chan struct{}
+}
+
+const (
+	readSize  = 256 << 10 // of a buffer; a larger one makes calls no cheaper
+	largeFile = 16 * readSize
+)
+
+// newHasher begins; finish must be called.
+func newHasher(size int64, write func([]byte)) *hasher {
+	h := &hasher{write: write}
+	if size < largeFile {
+		h.one = make([]byte, min(max(size, 0)+512, readSize))
+		return h
 	}
-	return int(size) + 512
+	const buffers = 3 // one is read into, one is hashed, one waits
+	h.full, h.free, h.done = make(chan []byte, buffers), make(chan []byte, buffers), make(chan struct{})
+	for range buffers {
+		h.free <- make([]byte, readSize)
+	}
+	// Only hashes are computed in it, so nothing can fail or panic there.
+	go func() {
+		defer close(h.done)
+		for chunk := range h.full {
+			h.write(chunk)
+			h.free <- chunk[:readSize]
+		}
+	}()
+	return h
+}
+
+// buffer gives a buffer to read into.
+func (h *hasher) buffer() []byte {
+	if h.one != nil {
+		return h.one
+	}
+	return <-h.free
+}
+
+// hash takes the next part of the file, which began a buffer. It may be read, and
+// not written to, until the next buffer is asked for.
+func (h *hasher) hash(chunk []byte) {
+	if h.one != nil {
+		h.write(chunk)
+		return
+	}
+	h.full <- chunk
+}
+
+// finish waits until everything is hashed. It may be called again.
+func (h *hasher) finish() {
+	if h.full != nil {
+		close(h.full)
+		<-h.done
+		h.full = nil
+	}
 }
 
 var errTooLarge = fmt.Errorf("it is larger than %d MiB", gate.MaxHandoffFile>>20)
