@@ -3,6 +3,7 @@
 package integrity
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -393,7 +394,8 @@ func ParseManifest(data []byte) (*jsondoc.Document, *ManifestError) {
 	doc, err := jsondoc.Parse(data, jsondoc.Options{MaxDepth: 64})
 	if err != nil {
 		e := &ManifestError{Message: err.Error()}
-		if at, ok := err.(*jsondoc.Error); ok {
+		var at *jsondoc.Error
+		if errors.As(err, &at) {
 			e.Span = report.Span{Line: lines.New(data).Line(at.Offset)}
 			if at.Problem == jsondoc.EqualKeys {
 				e.Message += fmt.Sprintf(": %q", safetext.Clean(at.Key))

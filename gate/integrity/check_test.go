@@ -149,7 +149,7 @@ func TestOneSnapshot(t *testing.T) {
 			"index-path-invalid MANIFEST.json:4", "index-path-invalid MANIFEST.json:4", "index-path-invalid MANIFEST.json:4", "index-path-invalid MANIFEST.json:4",
 			"index-path-invalid MANIFEST.json:4", "index-path-invalid MANIFEST.json:4", "index-path-invalid MANIFEST.json:4", "index-path-invalid MANIFEST.json:4",
 		}},
-		{"two names that differ in case", func(t *testing.T, tree fake.Tree) fake.Tree {
+		{"two names that differ in case", func(_ *testing.T, tree fake.Tree) fake.Tree {
 			return indexed(tree.With(map[string]*fake.File{folder + "status.md": {Data: "x"}}))
 		}, []string{"case-collision MANIFEST.json:6"}},
 		{"no manifest", with(folder+"MANIFEST.json", nil), []string{"manifest-missing MANIFEST.json"}},
@@ -224,15 +224,18 @@ func TestTwoSnapshots(t *testing.T) {
 		{"both sound and different", sound, changed, []string{"uncommitted-handoff LOG.md"}, "the commit was judged"},
 		{
 			"a file of the checkout alone", sound, indexed(sound.With(map[string]*fake.File{folder + "TRUST.md": {Data: "x"}})),
-			[]string{"uncommitted-handoff TRUST.md"}, "the commit was judged",
+			[]string{"uncommitted-handoff TRUST.md"},
+			"the commit was judged",
 		},
 		{
 			"a file of the commit alone", indexed(sound.With(map[string]*fake.File{folder + "TRUST.md": {Data: "x"}})), sound,
-			[]string{"uncommitted-handoff TRUST.md"}, "the commit was judged",
+			[]string{"uncommitted-handoff TRUST.md"},
+			"the commit was judged",
 		},
 		{
 			"a file that a sparse checkout leaves out", sound, sound.With(map[string]*fake.File{folder + "LOG.md": nil}),
-			[]string{"missing-file MANIFEST.json:4"}, "add the pattern /.ai/handoff/LOG.md (in the working tree)",
+			[]string{"missing-file MANIFEST.json:4"},
+			"add the pattern /.ai/handoff/LOG.md (in the working tree)",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
