@@ -53,6 +53,14 @@ type Repo struct {
 // refuses the one that does. The error that wraps it says which.
 var ErrNoRepository = errors.New("not a git repository")
 
+// ErrDamaged says, beside ErrNoRepository, that git accepts the repository but
+// cannot read it.
+var ErrDamaged = errors.New("the repository is damaged")
+
+type damagedError struct{ error }
+
+func (e *damagedError) Unwrap() []error { return []error{e.error, ErrDamaged} }
+
 // Open finds the repository that holds o.Dir and checks that git accepts it.
 func Open(ctx context.Context, o Options) (*Repo, error) {
 	program, err := findGit(o.Environ)
@@ -89,8 +97,14 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	if _, rc, err := r.batch.request("HEAD^{commit}"); err == nil {
 		rc.Close()
 	} else if !errors.Is(err, fs.ErrNotExist) {
+		refused := fmt.Errorf("%w: %w", ErrNoRepository, err)
+		// What git refuses is no repository; what it accepts and then cannot read
+		// is one that is damaged.
+		if _, err := r.output(ctx, plumbing, "rev-parse", "--git-dir"); err == nil {
+			refused = &damagedError{refused}
+		}
 		r.Close()
-		return nil, fmt.Errorf("%w: %w", ErrNoRepository, err)
+		return nil, refused
 	}
 	return r, nil
 }
@@ -300,8 +314,10 @@ func (r *Repo) IsAncestor(ctx context.Context, a, b string) (bool, error) {
 	if !IsFullID(a) || !IsFullID(b) {
 		return false, fs.ErrNotExist
 	}
-	if near, err := r.isNear(ctx, a, b); near || err != nil {
-		return near, err
+	if r.surelyWhole() {
+		if near, err := r.isNear(ctx, a, b); near || err != nil {
+			return near, err
+		}
 	}
 	_, err := r.output(ctx, plumbing, "merge-base", "--is-ancestor", a, b)
 	var e *Error
@@ -309,6 +325,23 @@ func (r *Repo) IsAncestor(ctx context.Context, a, b string) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+// surelyWhole tells, without starting a process, that the history is not cut. A
+// commit at the cut still names its parents, but for git they are none: what a
+// depth-1 clone says of its history must not depend on which other commits were
+// fetched into it.
+func (r *Repo) surelyWhole() bool {
+	if has(r.inherited, "GIT_DIR") || has(r.inherited, "GIT_COMMON_DIR") {
+		return false
+	}
+	dir := filepath.Join(r.top, ".git")
+	info, err := os.Lstat(dir)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	_, err = os.Lstat(filepath.Join(dir, "shallow"))
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // nearCommits is how many commits isNear looks at.
@@ -327,7 +360,7 @@ func (r *Repo) isNear(ctx context.Context, a, b string) (bool, error) {
 		}
 		c, err := r.Commit(ctx, todo[0])
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // the history of a shallow clone is cut
+			continue // git will say what it makes of such a history
 		}
 		if err != nil {
 			return false, err
