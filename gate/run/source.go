@@ -53,7 +53,10 @@ func (s *source) read(ctx context.Context) error {
 	g.Go(r.compared)
 	g.Go(func() error { return s.readSets(ctx) })
 	g.Go(func() error { return s.readMarkers(ctx) })
-	if r.c.Repo != nil {
+	switch {
+	case errors.Is(r.c.Refused, git.ErrDamaged):
+		s.locksErr = r.c.Refused
+	case r.c.Repo != nil:
 		g.Go(func() error {
 			s.locks, s.locksErr = r.c.Repo.BranchesWith(ctx, gate.Join(s.p.Path, gate.HandoffDir+"/HANDOFF.lock"))
 			return ctx.Err()
