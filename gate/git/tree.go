@@ -321,10 +321,14 @@ func (x *Index) List(dir string) ([]gate.Entry, error) {
 // Below gives every entry below a folder, ordered by path. The slice is shared.
 func (x *Index) Below(dir string) []gate.Entry { return x.below(dir) }
 
-// TreeEntries lists every file of a tree below dir, recursively.
+// TreeEntries lists every file of a tree below dir, recursively, ordered by path.
+// A small tree is listed without starting a process.
 func (r *Repo) TreeEntries(ctx context.Context, treeID, dir string) ([]gate.Entry, error) {
 	if !IsFullID(treeID) {
 		return nil, fs.ErrNotExist
+	}
+	if entries, ok := r.smallTree(treeID, dir); ok {
+		return entries, nil
 	}
 	args := []string{"ls-tree", "-r", "-z", "--full-tree", "--end-of-options", treeID}
 	if dir != "." {

@@ -109,3 +109,39 @@ func (c *treeComparison) tree(id string) (map[string]gate.Entry, bool) {
 	names, err := c.repo.rawTree(id)
 	return names, err == nil
 }
+
+// A tree is small up to so many folders, read one by one, and files.
+const (
+	smallTreeFolders = 32
+	smallTreeFiles   = 2000
+)
+
+// smallTree gives up, and answers false, when a tree is not small, when it cannot
+// be read, and when dir is no folder in it: ls-tree then says what is the case.
+func (r *Repo) smallTree(treeID, dir string) ([]gate.Entry, bool) {
+	top, err := r.Tree("", treeID).Stat(dir)
+	if err != nil || top.Kind != gate.Folder {
+		return nil, false
+	}
+	var entries []gate.Entry
+	folders := []gate.Entry{top}
+	for i := 0; i < len(folders); i++ {
+		if len(folders) > smallTreeFolders || len(entries) > smallTreeFiles {
+			return nil, false
+		}
+		names, err := r.rawTree(folders[i].ID)
+		if err != nil {
+			return nil, false
+		}
+		for name, e := range names {
+			e.Path = gate.Join(folders[i].Path, name)
+			if e.Kind == gate.Folder {
+				folders = append(folders, e)
+			} else {
+				entries = append(entries, e)
+			}
+		}
+	}
+	slices.SortFunc(entries, byPath)
+	return entries, true
+}

@@ -15,8 +15,9 @@ import (
 )
 
 // Over random changes (files, folders and links in place of each other, moved
-// submodules, modes) the comparison in this process and diff-tree agree.
-func TestSmallChangeAgreesWithDiffTree(t *testing.T) {
+// submodules, modes) what this process lists and compares, and what ls-tree and
+// diff-tree do, agree.
+func TestSmallTreesAndChangesAgreeWithGit(t *testing.T) {
 	for _, format := range []string{"sha1", "sha256"} {
 		t.Run(format, func(t *testing.T) {
 			r := gittest.New(t, format)
@@ -38,6 +39,10 @@ func TestSmallChangeAgreesWithDiffTree(t *testing.T) {
 			for _, a := range trees {
 				for _, b := range trees {
 					for _, dir := range []string{".", "d0", "d1/d0"} {
+						list, ok := repo.smallTree(a, dir)
+						if want := listed(t, repo, a, dir); ok && !slices.Equal(list, want) {
+							t.Fatalf("%s below %s:\n%v\nwant\n%v", a, dir, list, want)
+						}
 						got, ok := repo.smallChange(a, b, dir)
 						if !ok {
 							continue
@@ -63,6 +68,23 @@ func TestSmallChangeAgreesWithDiffTree(t *testing.T) {
 			}
 		})
 	}
+}
+
+// listed is what ls-tree lists.
+func listed(t *testing.T, repo *Repo, tree, dir string) (entries []gate.Entry) {
+	t.Helper()
+	args := []string{"ls-tree", "-r", "-z", "--full-tree", tree}
+	if dir != "." {
+		args = append(args, "--", dir+"/")
+	}
+	err := repo.stream(context.Background(), plumbing, func(piece string) (rest string, err error) {
+		entries, rest, err = parseLsTree(entries, piece)
+		return rest, err
+	}, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return entries
 }
 
 // change replaces a few paths of a small work tree by something else.
@@ -114,12 +136,12 @@ func change(t *testing.T, r *gittest.Repo, rng *rand.Rand, commit string) {
 	}
 }
 
-// A change of many folders is left to diff-tree.
+// A change of many folders, or a tree of many more, is left to git.
 func TestLargeChangeIsNotSmall(t *testing.T) {
 	r := gittest.New(t, "")
 	r.Commit("first")
 	before := r.Git("rev-parse", "HEAD^{tree}")
-	for i := range fewTrees {
+	for i := range smallTreeFolders {
 		r.Write(fmt.Sprintf("d%02d/f", i), "text")
 	}
 	r.Commit("second")
@@ -133,7 +155,14 @@ func TestLargeChangeIsNotSmall(t *testing.T) {
 		t.Error("it was read tree by tree")
 	}
 	changes, err := repo.ChangesBelow(context.Background(), before, after, ".")
-	if err != nil || len(changes) != fewTrees {
+	if err != nil || len(changes) != smallTreeFolders {
 		t.Errorf("%d changes, %v", len(changes), err)
+	}
+	if _, ok := repo.smallTree(after, "."); ok {
+		t.Error("it was listed tree by tree")
+	}
+	entries, err := repo.TreeEntries(context.Background(), after, ".")
+	if err != nil || len(entries) != smallTreeFolders {
+		t.Errorf("%d entries, %v", len(entries), err)
 	}
 }
