@@ -37,12 +37,15 @@ func (r *Repo) ChangesBelow(ctx context.Context, base, head, dir string) ([]gate
 	return r.raw(ctx, append(append([]string{"diff-tree"}, rawFlags...), "--end-of-options", base, head, "--", dir)...)
 }
 
-// Staged compares a commit or tree with the index.
-func (r *Repo) Staged(ctx context.Context, tree string) ([]gate.Change, error) {
+// Staged compares a commit or tree with the index. What "git add -N" only
+// announced is in no commit made of the index, so it is no change. Paths narrow
+// it to themselves and what is below them.
+func (r *Repo) Staged(ctx context.Context, tree string, paths ...string) ([]gate.Change, error) {
 	if !IsFullID(tree) {
 		return nil, fs.ErrNotExist
 	}
-	return r.raw(ctx, append(append([]string{"diff-index", "--cached"}, rawFlags...), "--end-of-options", tree, "--")...)
+	args := append(append([]string{"diff-index", "--cached", "--ita-invisible-in-index"}, rawFlags...), "--end-of-options", tree, "--")
+	return r.raw(ctx, append(args, paths...)...)
 }
 
 func (r *Repo) raw(ctx context.Context, args ...string) (changes []gate.Change, err error) {

@@ -23,7 +23,7 @@ type mode uint8
 
 const (
 	plumbing   mode = iota // section 2.1, unchanged
-	userConfig             // the user's own configuration counts (ignore files)
+	userConfig             // the user's global configuration counts (ignore files)
 	network                // the fetch of a base, or blobs on demand
 )
 
@@ -44,8 +44,9 @@ func (r *Repo) environment(m mode) []string {
 		// further out, whose history is none of this project's.
 		"GIT_CEILING_DIRECTORIES="+filepath.Dir(r.top),
 	)
+	env = append(env, "GIT_CONFIG_NOSYSTEM=1")
 	if m != userConfig {
-		env = append(env, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null")
+		env = append(env, "GIT_CONFIG_GLOBAL=/dev/null")
 	}
 	if !has(r.inherited, "GIT_WORK_TREE") {
 		// The repository's own core.worktree could name another folder.

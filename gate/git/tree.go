@@ -202,7 +202,8 @@ type Index struct {
 	entries []gate.Entry // ordered by path
 }
 
-// Index reads the whole index once.
+// Index reads the whole index once, without what "git add -N" only announced:
+// such an entry reads as an empty file and is in no commit made of the index.
 func (r *Repo) Index(ctx context.Context) (*Index, error) {
 	var entries []gate.Entry
 	err := r.stream(ctx, plumbing, func(piece string) (rest string, err error) {
@@ -212,10 +213,50 @@ func (r *Repo) Index(ctx context.Context) (*Index, error) {
 	if err != nil {
 		return nil, err
 	}
+	if entries, err = r.withoutIntended(ctx, entries); err != nil {
+		return nil, err
+	}
 	if !slices.IsSortedFunc(entries, byPath) {
 		slices.SortFunc(entries, byPath)
 	}
 	return &Index{repo: r, entries: entries}, nil
+}
+
+// withoutIntended drops the entries that are only intended to be added. They
+// look like empty files; a comparison with the empty tree knows the difference.
+func (r *Repo) withoutIntended(ctx context.Context, entries []gate.Entry) ([]gate.Entry, error) {
+	empty := func(e gate.Entry) bool { return e.Kind == gate.Regular && emptyBlob(e.ID) }
+	var paths []string
+	idLength := 0
+	for _, e := range entries {
+		if empty(e) {
+			paths, idLength = append(paths, e.Path), len(e.ID)
+		}
+	}
+	if len(paths) == 0 {
+		return entries, nil
+	}
+	if len(paths) > mostPaths {
+		paths = nil // all, rather than too many arguments
+	}
+	added, err := r.Staged(ctx, EmptyTree(idLength), paths...)
+	if err != nil {
+		return nil, err
+	}
+	there := map[string]bool{}
+	for _, c := range added {
+		if emptyBlob(c.NewID) {
+			there[c.Path] = true
+		}
+	}
+	return slices.DeleteFunc(entries, func(e gate.Entry) bool { return empty(e) && !there[e.Path] }), nil
+}
+
+// mostPaths is how many paths are given to a command at once.
+const mostPaths = 100
+
+func emptyBlob(id string) bool {
+	return id == "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391" || id == "473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813"
 }
 
 // parseStages adds the whole records "mode id stage TAB path" of
