@@ -38,7 +38,7 @@ const checkTimeout = "SCRIPT_CHECK_TIMEOUT"
 var scripts = filepath.Join("..", "..", "testdata", "script")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(clearing{m}, map[string]func(){
 		"handoff-gate": func() {
 			limit, _ := time.ParseDuration(os.Getenv(checkTimeout)) // 0, the product's own, when unset
 			os.Exit(cli.Run(context.Background(), os.Args[1:], cli.Process{

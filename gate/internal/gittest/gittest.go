@@ -49,6 +49,10 @@ func New(t testing.TB, format string) *Repo {
 	return r
 }
 
+// At is the repository in a folder that is there already; it may yet have to be
+// made with Git("init").
+func At(t testing.TB, dir string) *Repo { return &Repo{t: t, Dir: dir} }
+
 // Git runs git in the repository and gives its trimmed output.
 func (r *Repo) Git(args ...string) string {
 	r.t.Helper()
