@@ -212,8 +212,11 @@ func TestCheckName(t *testing.T) {
 	for _, c := range []struct {
 		name, path, want string
 	}{
-		{"", ".", "handoff-gate"}, {"", "./", "handoff-gate"}, {"", "packages/api", "handoff-gate (packages/api)"},
-		{"", "a\nb", "handoff-gate"}, {"mine", "packages/api", "mine"},
+		{"", ".", "handoff-gate"},
+		{"", "./", "handoff-gate"},
+		{"", "packages/api", "handoff-gate (packages/api)"},
+		{"", "a\nb", "handoff-gate"},
+		{"mine", "packages/api", "mine"},
 	} {
 		in, err := ReadInputs(env(inputs(map[string]string{"check-name": c.name, "path": c.path})))
 		if err != nil || in.Name() != c.want {

@@ -120,41 +120,53 @@ func TestTagSources(t *testing.T) {
 	all := []scenario{
 		{name: "annotated", payload: annotated, want: expect{base: "r2", check: "H"}},
 		{name: "annotated, the object is not in the clone", payload: annotated, depth1: true, want: expect{base: "r2", check: "H"}},
-		{name: "annotated, only a fetch can tell", payload: annotated, sha: "?", depth1: true, want: expect{base: "r2", check: "H"},
+		{
+			name: "annotated, only a fetch can tell", payload: annotated, sha: "?", depth1: true, want: expect{base: "r2", check: "H"},
 			resolved: func(t *testing.T, _ Target, c *clone, _ *server) {
 				if !slices.Contains(c.fetched, "object v1.1.0") {
 					t.Errorf("fetched %v", c.fetched)
 				}
-			}},
+			},
+		},
 		{name: "annotated, nothing can tell", payload: annotated, sha: "?", depth1: true, noFetch: true, want: expect{rules: "wrong-checkout", says: "not proved"}},
 		{name: "another commit than the tagged is checked out", payload: payload, head: "next", sha: "H", want: expect{check: "H", rules: "wrong-checkout", says: "github.ref"}},
 		{name: "another commit, annotated", payload: annotated, head: "r3", sha: "H", want: expect{check: "H", rules: "wrong-checkout"}},
 		{name: "shallow, no token", payload: payload, depth1: true, noToken: true, want: expect{check: "H", problem: gate.BaseRequired, says: "fetch-depth: 0"}},
 		{name: "shallow, no answer", payload: payload, depth1: true, silent: true, want: expect{check: "H", problem: gate.BaseRequired, says: "503"}},
-		{name: "no tags in the clone: the API lists them", payload: payload, change: func(c *clone, _ *server) { c.refs = map[string]string{"refs/heads/x": "H"} },
-			want: expect{base: "r2", check: "H"}},
-		{name: "no tags in the clone, no token", payload: payload, noToken: true, change: func(c *clone, _ *server) { c.refs = map[string]string{"refs/heads/x": "H"} },
-			want: expect{check: "H", problem: gate.BaseRequired, says: "no tags"}},
+		{
+			name: "no tags in the clone: the API lists them", payload: payload, change: func(c *clone, _ *server) { c.refs = map[string]string{"refs/heads/x": "H"} },
+			want: expect{base: "r2", check: "H"},
+		},
+		{
+			name: "no tags in the clone, no token", payload: payload, noToken: true, change: func(c *clone, _ *server) { c.refs = map[string]string{"refs/heads/x": "H"} },
+			want: expect{check: "H", problem: gate.BaseRequired, says: "no tags"},
+		},
 		{name: "no tag but this one: the API may know more", payload: payload, change: onlyThis, want: expect{base: "r2", check: "H"}},
 		{name: "no tag but this one, and no answer: the clone counts", payload: payload, change: onlyThis, silent: true, want: expect{base: "empty", check: "H"}},
 		{name: "input base", payload: payload, base: id("r1"), want: expect{base: "r1", check: "H", source: "input base"}},
-		{name: "the release before is fetched", payload: payload, depth1: true, want: expect{base: "r2", check: "H"},
+		{
+			name: "the release before is fetched", payload: payload, depth1: true, want: expect{base: "r2", check: "H"},
 			resolved: func(t *testing.T, got Target, c *clone, _ *server) {
 				if fmt.Sprint(c.fetched) != "[r2]" || got.Tag != "v1.1.0" {
 					t.Errorf("fetched %v, tag %q", c.fetched, got.Tag)
 				}
-			}},
-		{name: "this tag, where it stood before, is not the release before", event: "push", payload: pushPayload("refs/tags/nightly", id("r3"), id("H")),
+			},
+		},
+		{
+			name: "this tag, where it stood before, is not the release before", event: "push", payload: pushPayload("refs/tags/nightly", id("r3"), id("H")),
 			change: func(c *clone, _ *server) {
 				c.w.tags = map[string]string{"nightly": "r3", "v1.0.0": "r2"}
-			}, want: expect{base: "r2", check: "H"}},
+			}, want: expect{base: "r2", check: "H"},
+		},
 		{name: "no object id", payload: `{"ref": "refs/tags/v1.1.0", "after": 7, "deleted": false}`, want: expect{check: "H", rules: "payload-unreadable", says: "after is a number"}},
 		{name: "a deleted tag", payload: strings.Replace(pushPayload("refs/tags/v1.1.0", id("H"), zero40), `"deleted": false`, `"deleted": true`, 1), head: "r2", want: expect{nothing: true}},
 		{name: "release without a tag", event: "release", payload: `{"release": {"tag_name": null}}`, want: expect{check: "H", rules: "payload-unreadable", says: "release.tag_name is null"}},
 		{name: "release of a tag with a hostile name", event: "release", payload: `{"release": {"tag_name": "../../x y"}}`, want: expect{base: "r2", check: "H"}},
 		{name: "release, GITHUB_SHA unknown: the local tag", event: "release", payload: `{"release": {"tag_name": "v1.1.0"}}`, sha: "?", want: expect{base: "r2", check: "H"}},
-		{name: "release, the default branch is checked out", event: "release", payload: `{"release": {"tag_name": "v1.1.0"}}`, head: "next", sha: "H",
-			want: expect{check: "H", rules: "wrong-checkout", says: "release.tag_name"}},
+		{
+			name: "release, the default branch is checked out", event: "release", payload: `{"release": {"tag_name": "v1.1.0"}}`, head: "next", sha: "H",
+			want: expect{check: "H", rules: "wrong-checkout", says: "release.tag_name"},
+		},
 		{name: "create without a name", event: "create", payload: `{"ref_type": "tag", "ref": ""}`, want: expect{check: "H", rules: "payload-unreadable"}},
 	}
 	for i := range all {
@@ -182,11 +194,13 @@ func TestTagsBounded(t *testing.T) {
 			w.parents[n] = []string{"r0"}
 		}
 	}
-	scenario{event: "push", payload: pushPayload("refs/tags/nightly", zero40, id("H")), head: "H", depth1: true,
+	scenario{
+		event: "push", payload: pushPayload("refs/tags/nightly", zero40, id("H")), head: "H", depth1: true,
 		want: expect{check: "H", problem: gate.BaseRequired, says: "more than 100 tags"},
 		resolved: func(t *testing.T, _ Target, _ *clone, api *server) {
 			if len(api.calls) > 101 {
 				t.Errorf("%d calls", len(api.calls))
 			}
-		}}.run(t, w)
+		},
+	}.run(t, w)
 }

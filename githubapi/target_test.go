@@ -168,20 +168,24 @@ func TestPullRequest(t *testing.T) {
 	}
 	all := []scenario{
 		{name: "merge commit", payload: pr("B", "C"), want: expect{base: "B", check: "C", source: "first parent"}},
-		{name: "merge commit, depth 1: parents come from the raw commit", payload: pr("B", "C"), depth1: true, want: expect{base: "B", check: "C"},
+		{
+			name: "merge commit, depth 1: parents come from the raw commit", payload: pr("B", "C"), depth1: true, want: expect{base: "B", check: "C"},
 			resolved: func(t *testing.T, _ Target, c *clone, _ *server) {
 				if fmt.Sprint(c.fetched) != "[B]" {
 					t.Errorf("fetched %v", c.fetched)
 				}
-			}},
+			},
+		},
 		{name: "ids in upper case", payload: strings.ToUpper(id("B")), want: expect{}},
 		{name: "the base has moved on", payload: pr("A", "C"), want: expect{base: "B", check: "C", rules: "base-moved", says: id("A")}},
 		{name: "the base has moved on, depth 1", payload: pr("A", "C"), depth1: true, want: expect{base: "B", check: "C", rules: "base-moved", says: id("B")}},
 		{name: "head commit", payload: pr("B", "D"), head: "D", sha: "N", want: expect{base: "B", check: "D", source: "pull_request.base.sha"}},
 		{name: "head commit that left an older base", payload: pr("A", "C"), head: "C", sha: "O", want: expect{base: "A", check: "C"}},
 		{name: "older merge of GitHub's, on the payload's base", payload: pr("A", "C"), head: "O", sha: "M", want: expect{base: "A", check: "C"}},
-		{name: "older merge of GitHub's, not on the payload's base", payload: pr("B", "C"), head: "O", sha: "M",
-			want: expect{base: "B", check: "C", rules: "wrong-checkout", says: "`ref: " + id("C") + "`"}},
+		{
+			name: "older merge of GitHub's, not on the payload's base", payload: pr("B", "C"), head: "O", sha: "M",
+			want: expect{base: "B", check: "C", rules: "wrong-checkout", says: "`ref: " + id("C") + "`"},
+		},
 		{name: "the target branch is checked out", payload: pr("B", "C"), head: "B", sha: "M", want: expect{base: "B", check: "C", rules: "wrong-checkout", says: "HEAD is " + id("B")}},
 		{name: "a commit on top of the head", payload: pr("A", "C"), head: "child", want: expect{base: "A", check: "C", rules: "wrong-checkout"}},
 		{name: "author's merge: head as first parent", payload: pr("B", "C"), head: "reversed", want: expect{base: "B", check: "C", rules: "wrong-checkout"}},
@@ -201,32 +205,46 @@ func TestPullRequest(t *testing.T) {
 		{name: "option as head", payload: prPayload(id("B"), "--output=/tmp/x"), want: expect{base: "B", rules: "payload-unreadable", says: "pull_request.head.sha"}},
 		{name: "zero head", payload: prPayload(id("B"), zero40), want: expect{base: "B", rules: "payload-unreadable"}},
 		{name: "SHA-256 head in a SHA-1 repository", payload: prPayload(id("B"), id("C")+"000000000000000000000000"), want: expect{base: "B", rules: "payload-unreadable"}},
-		{name: "no base", payload: `{"pull_request": {"base": {"sha": null}, "head": {"sha": "` + id("C") + `"}}}`, head: "C", sha: "M",
-			want: expect{check: "C", rules: "payload-unreadable", says: "pull_request.base.sha is null"}},
+		{
+			name: "no base", payload: `{"pull_request": {"base": {"sha": null}, "head": {"sha": "` + id("C") + `"}}}`, head: "C", sha: "M",
+			want: expect{check: "C", rules: "payload-unreadable", says: "pull_request.base.sha is null"},
+		},
 		{name: "no base, but input base", payload: `{"pull_request": {"head": {"sha": "` + id("C") + `"}}}`, base: id("A"), want: expect{base: "A", check: "C"}},
 		{name: "no pull request", payload: `{"action": "opened"}`, want: expect{rules: "payload-unreadable", says: "the field pull_request is missing"}},
-		{name: "head of another type", payload: `{"pull_request": {"base": {"sha": "` + id("B") + `"}, "head": [1]}}`,
-			want: expect{base: "B", rules: "payload-unreadable", says: "pull_request.head is an array"}},
-		{name: "the base is gone", payload: pr("A", "C"), head: "C", sha: "M", depth1: true,
+		{
+			name: "head of another type", payload: `{"pull_request": {"base": {"sha": "` + id("B") + `"}, "head": [1]}}`,
+			want: expect{base: "B", rules: "payload-unreadable", says: "pull_request.head is an array"},
+		},
+		{
+			name: "the base is gone", payload: pr("A", "C"), head: "C", sha: "M", depth1: true,
 			change: func(c *clone, _ *server) { c.gone = map[string]bool{"A": true} },
-			want:   expect{problem: gate.BaseMissing, check: "C", says: "gone from the server"}},
-		{name: "no access to the base", payload: pr("A", "C"), head: "C", sha: "M", depth1: true,
+			want:   expect{problem: gate.BaseMissing, check: "C", says: "gone from the server"},
+		},
+		{
+			name: "no access to the base", payload: pr("A", "C"), head: "C", sha: "M", depth1: true,
 			change: func(c *clone, _ *server) {
 				c.refuse = &FetchError{Denied: true, Message: "Authentication failed\x1b[2J"}
 			},
-			want: expect{problem: gate.BaseMissing, check: "C", says: "no access"}},
-		{name: "the fetch fails", payload: pr("A", "C"), head: "C", sha: "M", depth1: true,
+			want: expect{problem: gate.BaseMissing, check: "C", says: "no access"},
+		},
+		{
+			name: "the fetch fails", payload: pr("A", "C"), head: "C", sha: "M", depth1: true,
 			change: func(c *clone, _ *server) { c.refuse = errors.New("Could not resolve host") },
-			want:   expect{problem: gate.BaseMissing, check: "C", says: "resolve host"}},
-		{name: "fetching is switched off", payload: pr("A", "C"), head: "C", sha: "M", depth1: true, noFetch: true,
+			want:   expect{problem: gate.BaseMissing, check: "C", says: "resolve host"},
+		},
+		{
+			name: "fetching is switched off", payload: pr("A", "C"), head: "C", sha: "M", depth1: true, noFetch: true,
 			want: expect{problem: gate.BaseMissing, check: "C", says: "switched off"},
 			resolved: func(t *testing.T, got Target, c *clone, _ *server) {
 				if len(c.fetched) > 0 || !got.Base.Shallow {
 					t.Errorf("fetched %v, shallow %v", c.fetched, got.Base.Shallow)
 				}
-			}},
-		{name: "HEAD resolves to nothing", payload: pr("B", "C"), change: func(c *clone, _ *server) { c.head = "" },
-			want: expect{problem: gate.HeadMissing, check: "C"}},
+			},
+		},
+		{
+			name: "HEAD resolves to nothing", payload: pr("B", "C"), change: func(c *clone, _ *server) { c.head = "" },
+			want: expect{problem: gate.HeadMissing, check: "C"},
+		},
 	}
 	all[2].payload = strings.ReplaceAll(pr("B", "C"), id("C"), strings.ToUpper(id("C")))
 	all[2].want = expect{base: "B", check: "C"}
@@ -264,8 +282,10 @@ func TestMergeGroup(t *testing.T) {
 		{name: "head", event: "merge_group", payload: group(id("B"), id("D")), head: "D", want: expect{base: "B", check: "D", source: "merge_group.base_sha"}},
 		{name: "depth 1", event: "merge_group", payload: group(id("B"), id("D")), head: "D", depth1: true, want: expect{base: "B", check: "D"}},
 		{name: "a merge of the head is not the head", event: "merge_group", payload: group(id("B"), id("D")), head: "N", want: expect{base: "B", check: "D", rules: "wrong-checkout"}},
-		{name: "no base", event: "merge_group", payload: `{"merge_group": {"head_sha": "` + id("D") + `"}}`, head: "D",
-			want: expect{check: "D", rules: "payload-unreadable", says: "merge_group.base_sha is missing"}},
+		{
+			name: "no base", event: "merge_group", payload: `{"merge_group": {"head_sha": "` + id("D") + `"}}`, head: "D",
+			want: expect{check: "D", rules: "payload-unreadable", says: "merge_group.base_sha is missing"},
+		},
 		{name: "base is head", event: "merge_group", payload: group(id("D"), id("D")), head: "D", want: expect{base: "D", check: "D", problem: gate.BaseIsHead}},
 	})
 }
@@ -278,57 +298,83 @@ func TestPush(t *testing.T) {
 	remote := func(c *clone, _ *server) { c.refs = map[string]string{"refs/remotes/origin/main": "B"} }
 	all := []scenario{
 		{name: "ordinary", payload: push("main", id("A"), id("B")), head: "B", want: expect{base: "A", check: "B", source: "before"}},
-		{name: "forced: the old tip is fetched by its id", payload: push("feature", id("C"), id("D")), head: "D",
+		{
+			name: "forced: the old tip is fetched by its id", payload: push("feature", id("C"), id("D")), head: "D",
 			change: func(c *clone, _ *server) { c.has = map[string]bool{"A": true, "B": true, "D": true} }, want: expect{base: "C", check: "D"},
 			resolved: func(t *testing.T, _ Target, c *clone, _ *server) {
 				if fmt.Sprint(c.fetched) != "[C]" {
 					t.Errorf("fetched %v", c.fetched)
 				}
-			}},
+			},
+		},
 		{name: "rollback: the base is newer", payload: push("main", id("B"), id("A")), head: "A", want: expect{base: "B", check: "A"}},
 		{name: "another commit is checked out", payload: push("main", id("A"), id("B")), head: "D", want: expect{base: "A", check: "B", rules: "wrong-checkout"}},
 		{name: "a merge of the pushed commit is not it", payload: push("main", id("A"), id("C")), head: "M", want: expect{base: "A", check: "C", rules: "wrong-checkout"}},
-		{name: "new branch, complete clone", payload: fresh("C"), head: "C", change: remote, want: expect{base: "A", check: "C", source: "merge base"},
+		{
+			name: "new branch, complete clone", payload: fresh("C"), head: "C", change: remote, want: expect{base: "A", check: "C", source: "merge base"},
 			resolved: func(t *testing.T, _ Target, _ *clone, api *server) {
 				if len(api.calls) > 0 {
 					t.Errorf("API calls %v", api.calls)
 				}
-			}},
+			},
+		},
 		{name: "new branch, zeros of SHA-256", payload: push("feature", zero64, id("C")), head: "C", change: remote, want: expect{base: "A", check: "C"}},
-		{name: "new branch, shallow", payload: fresh("D"), head: "D", depth1: true, want: expect{base: "B", check: "D"},
+		{
+			name: "new branch, shallow", payload: fresh("D"), head: "D", depth1: true, want: expect{base: "B", check: "D"},
 			resolved: func(t *testing.T, _ Target, c *clone, _ *server) {
 				if fmt.Sprint(c.fetched) != "[B]" {
 					t.Errorf("fetched %v", c.fetched)
 				}
-			}},
+			},
+		},
 		{name: "new branch, default branch not in the clone", payload: fresh("D"), head: "D", want: expect{base: "B", check: "D"}},
-		{name: "new branch, shallow, no token", payload: fresh("D"), head: "D", depth1: true, noToken: true,
-			want: expect{problem: gate.BaseRequired, check: "D", says: "fetch-depth: 0"}},
-		{name: "new branch, shallow, no answer", payload: fresh("D"), head: "D", depth1: true, silent: true,
-			want: expect{problem: gate.BaseRequired, check: "D", says: "503"}},
-		{name: "new branch without commits of its own", payload: fresh("A"), head: "A", change: remote,
-			want: expect{base: "A", check: "A", skip: "already holds", own: true}},
+		{
+			name: "new branch, shallow, no token", payload: fresh("D"), head: "D", depth1: true, noToken: true,
+			want: expect{problem: gate.BaseRequired, check: "D", says: "fetch-depth: 0"},
+		},
+		{
+			name: "new branch, shallow, no answer", payload: fresh("D"), head: "D", depth1: true, silent: true,
+			want: expect{problem: gate.BaseRequired, check: "D", says: "503"},
+		},
+		{
+			name: "new branch without commits of its own", payload: fresh("A"), head: "A", change: remote,
+			want: expect{base: "A", check: "A", skip: "already holds", own: true},
+		},
 		{name: "new branch of an unrelated history", payload: fresh("Z"), head: "Z", change: remote, want: expect{base: "empty", check: "Z"}},
 		{name: "new branch, wrong checkout: nothing is derived", payload: fresh("C"), head: "D", change: remote, want: expect{check: "C", rules: "wrong-checkout"}},
 		{name: "new branch, input base", payload: fresh("C"), head: "C", base: id("A"), want: expect{base: "A", check: "C"}},
-		{name: "new branch, input base is HEAD: the user's error", payload: fresh("A"), head: "A", base: id("A"), change: remote,
-			want: expect{base: "A", check: "A", problem: gate.BaseIsHead}},
-		{name: "new branch, no default branch", payload: `{"ref": "refs/heads/f", "before": "` + zero40 + `", "after": "` + id("C") + `", "deleted": false}`, head: "C",
-			want: expect{check: "C", rules: "payload-unreadable", says: "the field repository is missing"}},
-		{name: "new branch, odd default branch", payload: strings.Replace(fresh("C"), `"main"`, `"../../tags/x"`, 1), head: "C",
-			want: expect{check: "C", rules: "payload-unreadable", says: "repository.default_branch"}},
+		{
+			name: "new branch, input base is HEAD: the user's error", payload: fresh("A"), head: "A", base: id("A"), change: remote,
+			want: expect{base: "A", check: "A", problem: gate.BaseIsHead},
+		},
+		{
+			name: "new branch, no default branch", payload: `{"ref": "refs/heads/f", "before": "` + zero40 + `", "after": "` + id("C") + `", "deleted": false}`, head: "C",
+			want: expect{check: "C", rules: "payload-unreadable", says: "the field repository is missing"},
+		},
+		{
+			name: "new branch, odd default branch", payload: strings.Replace(fresh("C"), `"main"`, `"../../tags/x"`, 1), head: "C",
+			want: expect{check: "C", rules: "payload-unreadable", says: "repository.default_branch"},
+		},
 		{name: "the repository's first push", payload: push("main", zero40, id("A")), head: "A", want: expect{base: "empty", check: "A"}},
 		{name: "a deleted branch", payload: strings.Replace(push("f", id("A"), zero40), `"deleted": false`, `"deleted": true`, 1), head: "B", want: expect{nothing: true}},
 		{name: "a deleted branch, no HEAD", payload: `{"deleted": true}`, change: func(c *clone, _ *server) { c.head = "" }, want: expect{nothing: true}},
-		{name: "deleted of another type deletes nothing", payload: strings.Replace(push("main", id("A"), id("B")), `"deleted": false`, `"deleted": "true"`, 1), head: "B",
-			want: expect{base: "A", check: "B", rules: "payload-unreadable", says: "deleted"}},
+		{
+			name: "deleted of another type deletes nothing", payload: strings.Replace(push("main", id("A"), id("B")), `"deleted": false`, `"deleted": "true"`, 1), head: "B",
+			want: expect{base: "A", check: "B", rules: "payload-unreadable", says: "deleted"},
+		},
 		{name: "zero after without deleted", payload: push("main", id("A"), zero40), head: "B", want: expect{base: "A", rules: "payload-unreadable", says: "after"}},
-		{name: "no before", payload: `{"ref": "refs/heads/main", "after": "` + id("B") + `", "deleted": false}`, head: "B",
-			want: expect{check: "B", rules: "payload-unreadable", says: "before is missing"}},
-		{name: "no ref", payload: `{"before": "` + id("A") + `", "after": "` + id("B") + `", "deleted": false}`, head: "B",
-			want: expect{base: "A", check: "B", rules: "payload-unreadable", says: "the field ref is missing"}},
-		{name: "a ref that is neither branch nor tag", payload: pushPayload("refs/notes/x", id("A"), id("B")), head: "B",
-			want: expect{base: "A", check: "B", rules: "payload-unreadable", says: "refs/notes/x"}},
+		{
+			name: "no before", payload: `{"ref": "refs/heads/main", "after": "` + id("B") + `", "deleted": false}`, head: "B",
+			want: expect{check: "B", rules: "payload-unreadable", says: "before is missing"},
+		},
+		{
+			name: "no ref", payload: `{"before": "` + id("A") + `", "after": "` + id("B") + `", "deleted": false}`, head: "B",
+			want: expect{base: "A", check: "B", rules: "payload-unreadable", says: "the field ref is missing"},
+		},
+		{
+			name: "a ref that is neither branch nor tag", payload: pushPayload("refs/notes/x", id("A"), id("B")), head: "B",
+			want: expect{base: "A", check: "B", rules: "payload-unreadable", says: "refs/notes/x"},
+		},
 		{name: "before equals after", payload: push("main", id("B"), id("B")), head: "B", want: expect{base: "B", check: "B", problem: gate.BaseIsHead}},
 	}
 	for i := range all {
@@ -361,8 +407,10 @@ func TestOtherEvents(t *testing.T) {
 		{name: "schedule, input base", event: "schedule", payload: `{}`, head: "B", base: id("A"), want: expect{base: "A", check: "B"}},
 		{name: "schedule, bad input base", event: "schedule", payload: `{}`, head: "B", base: "main", want: expect{problem: gate.BaseMalformed, check: "B"}},
 		{name: "schedule, no HEAD", event: "schedule", payload: `{}`, change: func(c *clone, _ *server) { c.head = "" }, want: expect{problem: gate.HeadMissing, own: true}},
-		{name: "repository_dispatch: client_payload is not read", event: "repository_dispatch", payload: `{"client_payload": {"base": "` + id("A") + `"}, "inputs": {"base": "` + id("A") + `"}}`,
-			head: "B", want: expect{problem: gate.BaseRequired, check: "B"}},
+		{
+			name: "repository_dispatch: client_payload is not read", event: "repository_dispatch", payload: `{"client_payload": {"base": "` + id("A") + `"}, "inputs": {"base": "` + id("A") + `"}}`,
+			head: "B", want: expect{problem: gate.BaseRequired, check: "B"},
+		},
 		{name: "repository_dispatch, input base", event: "repository_dispatch", payload: `{}`, head: "B", base: id("A"), want: expect{base: "A", check: "B"}},
 		{name: "run, one pull request", event: "workflow_run", payload: run("[" + pull(id("A"), id("C")) + "]"), head: "C", want: expect{base: "A", check: "C", off: true, source: "pull_requests"}},
 		{name: "run, head behind the base", event: "workflow_run", payload: run("[" + pull(id("B"), id("C")) + "]"), head: "C", want: expect{base: "B", check: "C", off: true, rules: "head-behind-base"}},
@@ -595,6 +643,7 @@ func (l line) Commit(_ context.Context, s string) (Commit, error) {
 	}
 	return Commit{}, fs.ErrNotExist
 }
+
 func (l line) Peel(ctx context.Context, s string) (string, error) {
 	c, err := l.Commit(ctx, s)
 	return c.ID, err
@@ -636,11 +685,19 @@ func TestSHA256(t *testing.T) {
 // runs say the same.
 func FuzzResolve(f *testing.F) {
 	for _, s := range []struct{ name, data string }{
-		{"pull_request", prPayload(id("B"), id("C"))}, {"pull_request", prPayload("--x", "main")}, {"push", pushPayload("refs/heads/f", zero40, id("C"))},
-		{"push", pushPayload("refs/tags/v1.0.0", zero40, id("M"))}, {"push", `{"deleted": 1}`}, {"merge_group", `{"merge_group": {"base_sha": 1}}`},
+		{"pull_request", prPayload(id("B"), id("C"))},
+		{"pull_request", prPayload("--x", "main")},
+		{"push", pushPayload("refs/heads/f", zero40, id("C"))},
+		{"push", pushPayload("refs/tags/v1.0.0", zero40, id("M"))},
+		{"push", `{"deleted": 1}`},
+		{"merge_group", `{"merge_group": {"base_sha": 1}}`},
 		{"workflow_run", `{"workflow_run": {"head_sha": "` + id("M") + `", "pull_requests": [{"base": {"sha": "` + id("B") + `"}, "head": {"sha": "` + id("M") + `"}}]}}`},
-		{"create", `{"ref_type": "tag", "ref": "../x"}`}, {"release", `{"release": {"tag_name": "a b"}}`}, {"workflow_dispatch", `{"inputs": {"base": "HEAD"}}`},
-		{"schedule", `null`}, {"delete", `{`}, {"x", `{}`},
+		{"create", `{"ref_type": "tag", "ref": "../x"}`},
+		{"release", `{"release": {"tag_name": "a b"}}`},
+		{"workflow_dispatch", `{"inputs": {"base": "HEAD"}}`},
+		{"schedule", `null`},
+		{"delete", `{`},
+		{"x", `{}`},
 	} {
 		f.Add(s.name, []byte(s.data))
 	}

@@ -195,16 +195,26 @@ var baseRows = map[gate.BaseProblem]struct {
 	message, remedy string
 }{
 	gate.HeadMissing: {HeadMissing, "HEAD names no commit", "Make a first commit, then run the gate again."},
-	gate.BaseRequired: {BaseRequired, "No base commit was given, and at this level none is guessed",
-		"Pass the base commit's id with --base or AAHP_BASE_SHA: of a pull request the base's, of a push the one before it."},
-	gate.BaseMalformed: {BaseMalformed, "The base is not a commit id of 7 to 64 hex digits",
-		"Pass a hexadecimal commit id; no branch, no tag and no expression such as HEAD~1."},
-	gate.BaseZero: {BaseZero, "The base is all zeros, which names no commit",
-		"For a new branch pass the commit that it left from."},
-	gate.BaseMissing: {BaseMissing, "The base names no commit of this clone",
-		"Fetch that commit, or pass the id of one that exists here."},
-	gate.BaseIsHead: {BaseIsHead, "The base is HEAD itself, so nothing would be compared",
-		"Pass the commit before the change, not HEAD."},
+	gate.BaseRequired: {
+		BaseRequired, "No base commit was given, and at this level none is guessed",
+		"Pass the base commit's id with --base or AAHP_BASE_SHA: of a pull request the base's, of a push the one before it.",
+	},
+	gate.BaseMalformed: {
+		BaseMalformed, "The base is not a commit id of 7 to 64 hex digits",
+		"Pass a hexadecimal commit id; no branch, no tag and no expression such as HEAD~1.",
+	},
+	gate.BaseZero: {
+		BaseZero, "The base is all zeros, which names no commit",
+		"For a new branch pass the commit that it left from.",
+	},
+	gate.BaseMissing: {
+		BaseMissing, "The base names no commit of this clone",
+		"Fetch that commit, or pass the id of one that exists here.",
+	},
+	gate.BaseIsHead: {
+		BaseIsHead, "The base is HEAD itself, so nothing would be compared",
+		"Pass the commit before the change, not HEAD.",
+	},
 }
 
 // configFindings reports what is wrong with the copies of the policy

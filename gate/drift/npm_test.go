@@ -381,8 +381,10 @@ func TestNPMSilence(t *testing.T) {
 		"the lock is new":         {scene{base: change(base, "package-lock.json", "-"), head: base}, []string{stale}},
 		"the lock of a subfolder": {scene{base: base, head: change(base, "x/package-lock.json", bump)}, []string{stale}},
 		"the pair is touched":     {scene{base: base, head: handoff(change(base, "package-lock.json", "{"))}, nil},
-		"a broken policy": {scene{base: base, head: change(base, "package-lock.json", bump, config, `{"handoffImpact": 1}`)},
-			[]string{stale, "policy-changed " + config + ":0", "config-invalid " + config + ":1"}},
+		"a broken policy": {
+			scene{base: base, head: change(base, "package-lock.json", bump, config, `{"handoffImpact": 1}`)},
+			[]string{stale, "policy-changed " + config + ":0", "config-invalid " + config + ":1"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) { check(t, tt.s.input(), tt.want...) })
 	}
@@ -405,8 +407,10 @@ func TestScannerProof(t *testing.T) {
 		"conditional":              {scene{base: change(base, ci, scanJob+"    if: always()\n")}, []string{"npm-scan-unproven " + ci + ":7"}},
 		"no job, no line":          {scene{base: change(base, ci, "on: pull_request\n")}, []string{onConfig}},
 		"then nothing is exempt":   {scene{base: change(base, ci, "on: push\n"), head: change(base, ci, "on: push\n", "package-lock.json", bump)}, []string{stale, "npm-scan-unproven " + ci + ":1"}},
-		"the workflow is at the top level": {scene{project: "p", base: change(fake.Tree{}, "p/"+config, npmConf, "p/"+ci, scanJob)},
-			[]string{"npm-scan-unproven p/" + config + ":4"}},
+		"the workflow is at the top level": {
+			scene{project: "p", base: change(fake.Tree{}, "p/"+config, npmConf, "p/"+ci, scanJob)},
+			[]string{"npm-scan-unproven p/" + config + ":4"},
+		},
 		"the index is what counts":   {scene{level: gate.Full, base: base, index: handoff(change(base, ci, "on: push\n"))}, []string{"npm-scan-unproven " + ci + ":1"}},
 		"the base's policy does not": {scene{base: change(base, ci, "on: push\n"), head: handoff(change(base, ci, "on: push\n", config, "-"))}, []string{"policy-changed " + config + ":0"}},
 	} {

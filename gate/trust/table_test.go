@@ -28,39 +28,48 @@ func TestScan(t *testing.T) {
 		{"prose alone", "# Trust\n\nNothing here.\n", nil, 0},
 		{
 			"header, separator, row", head + "| Build | verified | 2026-01-01 | - |\n",
-			[]Row{row(3, "Build", "verified", "2026-01-01", "")}, 1,
+			[]Row{row(3, "Build", "verified", "2026-01-01", "")},
+			1,
 		},
 		{
 			"status is lower-cased, other cells are not", head + "| Build | VERIFIED | Soon | X |\n",
-			[]Row{row(3, "Build", "verified", "Soon", "X")}, 1,
+			[]Row{row(3, "Build", "verified", "Soon", "X")},
+			1,
 		},
 		{
 			"a dotted capital I is not an i", head + "| Build | VERİFİED | - | - |\n",
-			[]Row{row(3, "Build", "verİfİed", "-", "")}, 1,
+			[]Row{row(3, "Build", "verİfİed", "-", "")},
+			1,
 		},
 		{
 			"back-ticks round a check go", head + "| Build | verified | - | ` license-matches ` |\n",
-			[]Row{row(3, "Build", "verified", "-", "license-matches")}, 1,
+			[]Row{row(3, "Build", "verified", "-", "license-matches")},
+			1,
 		},
 		{
 			"CRLF, and no line end at the last line", strings.ReplaceAll(head, "\n", "\r\n") + "| Build | verified | - | a |\r",
-			[]Row{row(3, "Build", "verified", "-", "a")}, 1,
+			[]Row{row(3, "Build", "verified", "-", "a")},
+			1,
 		},
 		{
 			"indented with blanks and tabs", " \t" + head + "\t| Build | verified | - | a |\n",
-			[]Row{row(3, "Build", "verified", "-", "a")}, 1,
+			[]Row{row(3, "Build", "verified", "-", "a")},
+			1,
 		},
 		{
 			"no closing bar: the last cell is read whole", "| Property | Status | Expires\n|---|---|---\n| Build | verified | 2026-01-01\n",
-			[]Row{row(3, "Build", "verified", "2026-01-01", "")}, 1,
+			[]Row{row(3, "Build", "verified", "2026-01-01", "")},
+			1,
 		},
 		{
 			"an escaped bar does not split", head + "| a \\| b | verified | - | x |\n| c | verified | - | y\\|\n",
-			[]Row{row(3, "a \\| b", "verified", "-", "x"), row(4, "c", "verified", "-", "y\\|")}, 1,
+			[]Row{row(3, "a \\| b", "verified", "-", "x"), row(4, "c", "verified", "-", "y\\|")},
+			1,
 		},
 		{
 			"cells missing at the end are empty", head + "| Build | verified |\n",
-			[]Row{row(3, "Build", "verified", "", "")}, 1,
+			[]Row{row(3, "Build", "verified", "", "")},
+			1,
 		},
 		{"empty cells only are a separator", head + "| | | | |\n|\n| - | :- | -: | |\n", nil, 1},
 		{"a colon alone is not a separator", head + "| : |\n", []Row{row(3, ":", "", "", "")}, 1},
@@ -68,24 +77,29 @@ func TestScan(t *testing.T) {
 		{"a blank line ends a table", head + " \t\r\n| Build | verified | - | - |\n", nil, 1},
 		{
 			"a line of text does not", head + "Some words.\n| Build | verified | - | a |\n",
-			[]Row{row(4, "Build", "verified", "-", "a")}, 1,
+			[]Row{row(4, "Build", "verified", "-", "a")},
+			1,
 		},
 		{
 			"fences and comments hide nothing", "<!--\n```\n" + head + "| Build | verified | - | a |\n```\n-->\n",
-			[]Row{row(5, "Build", "verified", "-", "a")}, 1,
+			[]Row{row(5, "Build", "verified", "-", "a")},
+			1,
 		},
 		{
 			"a second header replaces all positions", head + "| Expires | Fact |\n| 2026-01-01 | Build |\n",
-			[]Row{row(4, "2026-01-01", "", "2026-01-01", "")}, 2,
+			[]Row{row(4, "2026-01-01", "", "2026-01-01", "")},
+			2,
 		},
 		{
 			"of equal names the last column counts", "| Status | Status | Check | CHECK |\n| a | Verified | x | y |\n",
-			[]Row{row(2, "a", "verified", "", "y")}, 1,
+			[]Row{row(2, "a", "verified", "", "y")},
+			1,
 		},
 		{"a Check column alone is no header", "| Fact | Check |\n| Build | a |\n", nil, 0},
 		{
 			"blank after the last bar", "| Fact | Status | \n| Build | verified | \n",
-			[]Row{row(2, "Build", "verified", "", "")}, 1,
+			[]Row{row(2, "Build", "verified", "", "")},
+			1,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -97,9 +111,7 @@ func TestScan(t *testing.T) {
 	}
 }
 
-var (
-	plainDelimiter = regexp.MustCompile(`^(:?-+:?)?$`)
-)
+var plainDelimiter = regexp.MustCompile(`^(:?-+:?)?$`)
 
 // plainScan is a second reading of section 8.1, written to be compared with the
 // specification and not to be fast.
