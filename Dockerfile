@@ -23,11 +23,8 @@ ARG DEBIAN_IMAGE=debian:bookworm-slim@sha256:00000000000000000000000000000000000
 # BuildKit's own value, hence the default in the expression.
 FROM --platform=${BUILDPLATFORM:-linux/amd64} ${GO_IMAGE} AS build
 WORKDIR /src
-COPY go.mod go.sum ./
-COPY main.go ./
-COPY gate gate
-COPY githubapi githubapi
-COPY schema schema
+# .dockerignore lets in the module's sources and nothing else.
+COPY . .
 # Set automatically by BuildKit; empty in the classic builder, which builds for its own platform.
 ARG TARGETOS
 ARG TARGETARCH

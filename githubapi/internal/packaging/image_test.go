@@ -49,12 +49,17 @@ func TestImage(t *testing.T) {
 	if output, err := exec.CommandContext(t.Context(), "docker", "version").CombinedOutput(); err != nil {
 		t.Skipf("SKIPPED: no Docker engine answers here: %v\n%s", err, output)
 	}
+	// Image and binary are built from one copy, so that they can be compared.
+	module := filepath.Join(t.TempDir(), "module")
+	if err := sample.CopyModule(t.Context(), root(t), module); err != nil {
+		t.Fatal(err)
+	}
 	image := os.Getenv("HANDOFF_GATE_IMAGE")
 	if image == "" {
-		image = buildImage(t)
+		image = buildImage(t, module)
 	}
 	binary := filepath.Join(t.TempDir(), "handoff-gate")
-	command(t, root(t), []string{"CGO_ENABLED=0", "GOFLAGS=-mod=readonly"}, "go", "build", "-trimpath", "-buildvcs=false",
+	command(t, module, []string{"CGO_ENABLED=0", "GOFLAGS=-mod=readonly"}, "go", "build", "-trimpath", "-buildvcs=false",
 		"-ldflags", "-s -w -buildid= -X main.version=0.1.0 -X main.commit=", "-o", binary, ".")
 
 	t.Run("size", func(t *testing.T) { imageSize(t, image) })
@@ -98,21 +103,24 @@ func run(t *testing.T, env []string, dir, name string, args ...string) (stdout, 
 }
 
 // buildImage builds the Dockerfile over stand-ins and returns the image's name.
-func buildImage(t *testing.T) string {
+func buildImage(t *testing.T, module string) string {
 	t.Helper()
-	debian, golang := standIns(t)
+	start := time.Now()
+	debian, golang := standIns(t, module)
+	t.Logf("stand-ins of the base images after %v", time.Since(start).Round(time.Second))
 	const image = "handoff-gate-test:image"
 	// The classic builder is the one that every engine has.
-	command(t, root(t), []string{"DOCKER_BUILDKIT=0"}, "docker", "build", "--quiet", "--force-rm", "--tag", image,
+	command(t, module, []string{"DOCKER_BUILDKIT=0"}, "docker", "build", "--quiet", "--force-rm", "--tag", image,
 		"--build-arg", "GO_IMAGE="+golang, "--build-arg", "DEBIAN_IMAGE="+debian,
 		"--build-arg", "GOPROXY=file:///proxy", "--build-arg", "SOURCE_DATE_EPOCH=1767225600",
 		"--build-arg", "CREATED=2026-01-01T00:00:00Z", ".")
+	t.Logf("image after %v", time.Since(start).Round(time.Second))
 	t.Cleanup(func() { _ = exec.Command("docker", "rmi", "--force", image).Run() })
 	return image
 }
 
 // standIns makes the two base images, or finds those of today.
-func standIns(t *testing.T) (debian, golang string) {
+func standIns(t *testing.T, module string) (debian, golang string) {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("SKIPPED: stand-ins of the base images need root for debootstrap; set HANDOFF_GATE_IMAGE to test a built image")
@@ -144,11 +152,11 @@ func standIns(t *testing.T) (debian, golang string) {
 	// Modules come from a folder in the image that holds exactly what a build needs, in
 	// the form of a module proxy. It is filled from this machine's cache.
 	cache := t.TempDir()
-	have := strings.TrimSpace(command(t, root(t), nil, "go", "env", "GOMODCACHE"))
-	upstream := strings.TrimSpace(command(t, root(t), nil, "go", "env", "GOPROXY"))
-	command(t, root(t), []string{"GOMODCACHE=" + cache, "GOPROXY=file://" + have + "/cache/download," + upstream, "GOFLAGS=-mod=readonly -modcacherw", "CGO_ENABLED=0"},
+	have := strings.TrimSpace(command(t, module, nil, "go", "env", "GOMODCACHE"))
+	upstream := strings.TrimSpace(command(t, module, nil, "go", "env", "GOPROXY"))
+	command(t, module, []string{"GOMODCACHE=" + cache, "GOPROXY=file://" + have + "/cache/download," + upstream, "GOFLAGS=-mod=readonly -modcacherw", "CGO_ENABLED=0"},
 		"go", "build", "-o", os.DevNull, ".")
-	goroot := strings.TrimSpace(command(t, root(t), nil, "go", "env", "GOROOT"))
+	goroot := strings.TrimSpace(command(t, module, nil, "go", "env", "GOROOT"))
 	golang = "handoff-gate-test/golang:" + day
 	pipe(t, golang, func(w io.Writer) error {
 		archive := tar.NewWriter(w)

@@ -50,14 +50,28 @@ func (p Platform) Program() string {
 	return "handoff-gate"
 }
 
+// A Release is what is made of one commit.
+type Release struct {
+	Version   string // vX.Y.Z
+	Platforms []Platform
+}
+
 var versionForm = regexp.MustCompile(`^v(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)$`)
 
+func (r Release) check() error {
+	if !versionForm.MatchString(r.Version) {
+		return fmt.Errorf("%q is no version of the form v1.2.3", r.Version)
+	}
+	return nil
+}
+
 // Archives builds HEAD of the repository at root for each platform and writes the
-// archives and their checksums.txt into dir, listing them on out. Two calls for one
-// commit write the same bytes: every time in them is the commit's.
-func Archives(ctx context.Context, root, version, dir string, platforms []Platform, out io.Writer) error {
-	if !versionForm.MatchString(version) {
-		return fmt.Errorf("%q is no version of the form v1.2.3", version)
+// archives and their checksums.txt into dir, listing them on out. The compiler gets
+// the variables of env too. Two calls for one commit write the same bytes: every time
+// in them is the commit's.
+func (r Release) Archives(ctx context.Context, root, dir string, env []string, out io.Writer) error {
+	if err := r.check(); err != nil {
+		return err
 	}
 	if dir == "" {
 		return errors.New("-out is missing")
@@ -74,8 +88,8 @@ func Archives(ctx context.Context, root, version, dir string, platforms []Platfo
 		return err
 	}
 	var sums strings.Builder
-	for _, p := range platforms {
-		program, err := Build(ctx, root, p, strings.TrimPrefix(version, "v"), revision)
+	for _, p := range r.Platforms {
+		program, err := build(ctx, root, env, p, strings.TrimPrefix(r.Version, "v"), revision)
 		if err != nil {
 			return err
 		}
@@ -95,7 +109,7 @@ func Archives(ctx context.Context, root, version, dir string, platforms []Platfo
 		if err != nil {
 			return err
 		}
-		name := p.Archive(version)
+		name := p.Archive(r.Version)
 		if err := os.WriteFile(filepath.Join(dir, name), archive, 0o644); err != nil {
 			return err
 		}
@@ -107,8 +121,8 @@ func Archives(ctx context.Context, root, version, dir string, platforms []Platfo
 	return os.WriteFile(filepath.Join(dir, "checksums.txt"), []byte(sums.String()), 0o644)
 }
 
-// Build compiles the program as the Dockerfile does and returns its bytes.
-func Build(ctx context.Context, root string, p Platform, version, revision string) ([]byte, error) {
+// build compiles the program as the Dockerfile does and returns its bytes.
+func build(ctx context.Context, root string, env []string, p Platform, version, revision string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "handoff-gate-build-")
 	if err != nil {
 		return nil, err
@@ -119,7 +133,7 @@ func Build(ctx context.Context, root string, p Platform, version, revision strin
 		"-ldflags", "-s -w -buildid= -X main.version="+version+" -X main.commit="+revision,
 		"-o", file, ".")
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(),
+	cmd.Env = append(append(os.Environ(), env...),
 		"CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOOS="+p.OS, "GOARCH="+p.Arch,
 		// The baseline of each architecture, whatever the machine at hand prefers.
 		"GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=")

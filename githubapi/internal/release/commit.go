@@ -26,14 +26,14 @@ var (
 // Why a commit of its own: with `image: Dockerfile` every run of every user would
 // build the image first, and a tag of the image could be moved under a workflow that
 // pinned the action.
-func Commit(ctx context.Context, root, version, image string, checksums []byte) (string, error) {
-	if !versionForm.MatchString(version) {
-		return "", fmt.Errorf("%q is no version of the form v1.2.3", version)
+func (r Release) Commit(ctx context.Context, root, image string, checksums []byte) (string, error) {
+	if err := r.check(); err != nil {
+		return "", err
 	}
 	if !imageForm.MatchString(image) {
 		return "", fmt.Errorf("%q does not name an image by digest (NAME@sha256:…)", image)
 	}
-	if err := complete(version, checksums); err != nil {
+	if err := r.complete(checksums); err != nil {
 		return "", err
 	}
 	action, err := gitOutput(ctx, root, nil, nil, "cat-file", "blob", "HEAD:action.yml")
@@ -70,7 +70,7 @@ func Commit(ctx context.Context, root, version, image string, checksums []byte) 
 		data []byte
 	}{
 		{"action.yml", action},
-		{".github/actions/run/version.txt", []byte(version + "\n")},
+		{".github/actions/run/version.txt", []byte(r.Version + "\n")},
 		{".github/actions/run/checksums.txt", checksums},
 	} {
 		blob, err := gitOutput(ctx, root, env, f.data, "hash-object", "-w", "--no-filters", "--stdin")
@@ -86,14 +86,14 @@ func Commit(ctx context.Context, root, version, image string, checksums []byte) 
 	if err != nil {
 		return "", err
 	}
-	return git(ctx, root, env, "commit-tree", tree, "-p", "HEAD", "-m", "Release "+version+"\n\nThe action of this commit runs "+image+".")
+	return git(ctx, root, env, "commit-tree", tree, "-p", "HEAD", "-m", "Release "+r.Version+"\n\nThe action of this commit runs "+image+".")
 }
 
 // complete checks that checksums has exactly the archives of a release.
-func complete(version string, checksums []byte) error {
+func (r Release) complete(checksums []byte) error {
 	want := map[string]bool{}
-	for _, p := range Platforms {
-		want[p.Archive(version)] = true
+	for _, p := range r.Platforms {
+		want[p.Archive(r.Version)] = true
 	}
 	for line := range strings.Lines(string(checksums)) {
 		m := checksumForm.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
@@ -101,7 +101,7 @@ func complete(version string, checksums []byte) error {
 			return fmt.Errorf("checksums: %q is not a digest and a name", line)
 		}
 		if !want[m[1]] {
-			return fmt.Errorf("checksums: %s is no archive of %s, or is there twice", m[1], version)
+			return fmt.Errorf("checksums: %s is no archive of %s, or is there twice", m[1], r.Version)
 		}
 		delete(want, m[1])
 	}

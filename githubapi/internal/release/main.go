@@ -58,22 +58,23 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		}
 	}
 
+	release := Release{Version: *version, Platforms: Platforms}
 	switch args[0] {
 	case "archives":
-		return Archives(ctx, root, *version, *dir, Platforms, out)
+		return release.Archives(ctx, root, *dir, nil, out)
 	case "commit":
 		sums, err := os.ReadFile(*checksums)
 		if err != nil {
 			return err
 		}
-		id, err := Commit(ctx, root, *version, *image, sums)
+		id, err := release.Commit(ctx, root, *image, sums)
 		if err != nil {
 			return err
 		}
 		_, err = fmt.Fprintln(out, id)
 		return err
 	case "rehearse":
-		return Rehearse(ctx, root, *dir, out)
+		return Rehearse(ctx, root, *dir, Platforms, out)
 	case "pins":
 		dockerfile := filepath.Join(root, "Dockerfile")
 		if *update {

@@ -20,10 +20,10 @@ const (
 )
 
 // Rehearse makes a release of the committed HEAD in scratch clones: the archives in
-// dir, the release commit, and one platform's binary a second time from another
-// folder, which must come out the same. It says on out what it did, and what only a
-// registry can show.
-func Rehearse(ctx context.Context, root, dir string, out io.Writer) error {
+// dir, the release commit, and the first platform's archive a second time, in another
+// folder and without any compiled package of the first, which must come out the same.
+// It says on out what it did, and what only a registry can show.
+func Rehearse(ctx context.Context, root, dir string, platforms []Platform, out io.Writer) error {
 	if dir == "" {
 		return errors.New("-out is missing")
 	}
@@ -49,25 +49,26 @@ func Rehearse(ctx context.Context, root, dir string, out io.Writer) error {
 	}
 
 	say("archives of %.12s as %s:\n", head, rehearsedVersion)
-	if err := Archives(ctx, first, rehearsedVersion, dir, Platforms, out); err != nil {
+	release := Release{Version: rehearsedVersion, Platforms: platforms}
+	if err := release.Archives(ctx, first, dir, nil, out); err != nil {
 		return err
 	}
 	again := filepath.Join(scratch, "again")
-	one := Platforms[2]
-	if err := Archives(ctx, second, rehearsedVersion, again, []Platform{one}, io.Discard); err != nil {
+	one := Release{Version: rehearsedVersion, Platforms: platforms[:1]}
+	if err := one.Archives(ctx, second, again, []string{"GOCACHE=" + filepath.Join(scratch, "cache")}, io.Discard); err != nil {
 		return err
 	}
-	name := one.Archive(rehearsedVersion)
+	name := platforms[0].Archive(rehearsedVersion)
 	if err := same(filepath.Join(dir, name), filepath.Join(again, name)); err != nil {
 		return err
 	}
-	say("a second build of %s in another folder has the same bytes\n", name)
+	say("a second build of %s, in another folder and from nothing, has the same bytes\n", name)
 
 	sums, readErr := os.ReadFile(filepath.Join(dir, "checksums.txt"))
 	if readErr != nil {
 		return readErr
 	}
-	commit, commitErr := Commit(ctx, first, rehearsedVersion, rehearsedImage, sums)
+	commit, commitErr := release.Commit(ctx, first, rehearsedImage, sums)
 	if commitErr != nil {
 		return commitErr
 	}

@@ -36,47 +36,17 @@ func root(t *testing.T) string {
 	return dir
 }
 
-// snapshot commits the tracked and new files of this module as they are now into a
-// repository of their own, so that a release can be made of a state that is not
-// committed yet, and nothing is written into the real repository.
+// snapshot is a repository of this module as it is now.
 func snapshot(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "module")
-	files, err := gitOutput(t.Context(), root(t), nil, nil, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
-	if err != nil {
-		t.Skipf("SKIPPED: the module is not a git checkout: %v", err)
-	}
-	for name := range strings.SplitSeq(strings.TrimSuffix(string(files), "\x00"), "\x00") {
-		source, target := filepath.Join(root(t), name), filepath.Join(dir, name)
-		info, err := os.Lstat(source)
-		if err != nil || !info.Mode().IsRegular() {
-			continue // deleted, but not yet in the index; or a link in some test's data
-		}
-		data, err := os.ReadFile(source)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(target, data, info.Mode().Perm()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	env := []string{
-		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
-		"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com", "GIT_AUTHOR_DATE=2026-01-02T03:04:06Z",
-		"GIT_COMMITTER_NAME=Ada", "GIT_COMMITTER_EMAIL=ada@example.com", "GIT_COMMITTER_DATE=2026-01-02T03:04:06Z",
-	}
-	for _, args := range [][]string{
-		{"init", "--quiet"}, {"add", "--all", "--force"}, {"commit", "--quiet", "--message", "snapshot"},
-	} {
-		if _, err := git(t.Context(), dir, env, args...); err != nil {
-			t.Fatal(err)
-		}
+	if err := sample.CopyModule(t.Context(), root(t), dir); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }
+
+var testRelease = Release{Version: testVersion, Platforms: Platforms}
 
 // sums makes a complete checksums.txt without building anything.
 func sums(version string) []byte {
@@ -85,38 +55,6 @@ func sums(version string) []byte {
 		fmt.Fprintf(&b, "%x  %s\n", sha256.Sum256([]byte(p.Archive(version))), p.Archive(version))
 	}
 	return b.Bytes()
-}
-
-// Two builds of one commit, in different folders and with nothing shared but the
-// compiler and the modules, give the same archive.
-func TestTwoBuildsAreIdentical(t *testing.T) {
-	if testing.Short() {
-		t.Skip("SKIPPED: compiles the program twice from nothing; not with -short")
-	}
-	module := snapshot(t)
-	other := filepath.Join(t.TempDir(), "another place")
-	if _, err := git(t.Context(), module, nil, "clone", "--quiet", module, other); err != nil {
-		t.Fatal(err)
-	}
-	var archives [][]byte
-	for i, dir := range []string{module, other} {
-		out := filepath.Join(t.TempDir(), "dist")
-		if i > 0 { // the second may not take a compiled package from the first
-			t.Setenv("GOCACHE", filepath.Join(t.TempDir(), "cache"))
-		}
-		platform := Platform{"linux", "amd64"}
-		if err := Archives(t.Context(), dir, testVersion, out, []Platform{platform}, io.Discard); err != nil {
-			t.Fatal(err)
-		}
-		archive, err := os.ReadFile(filepath.Join(out, platform.Archive(testVersion)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		archives = append(archives, archive)
-	}
-	if !bytes.Equal(archives[0], archives[1]) {
-		t.Error("the two archives differ")
-	}
 }
 
 // An archive holds the program, the licence and the readme, with the commit's time.
@@ -165,7 +103,7 @@ func TestArchiveForms(t *testing.T) {
 func TestCommit(t *testing.T) {
 	module := snapshot(t)
 	ctx := t.Context()
-	id, err := Commit(ctx, module, testVersion, testImage, sums(testVersion))
+	id, err := testRelease.Commit(ctx, module, testImage, sums(testVersion))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +126,7 @@ func TestCommit(t *testing.T) {
 	if !strings.Contains(lines, "\n-  image: Dockerfile\n+  image: docker://"+testImage) || strings.Count(lines, "\n-") != 2 {
 		t.Errorf("action.yml changes elsewhere:\n%s", lines)
 	}
-	if again, err := Commit(ctx, module, testVersion, testImage, sums(testVersion)); err != nil || again != id {
+	if again, err := testRelease.Commit(ctx, module, testImage, sums(testVersion)); err != nil || again != id {
 		t.Errorf("the same arguments give %s (%v), then %s", id, err, again)
 	}
 	if status := must("status", "--porcelain"); status != "" {
@@ -217,7 +155,7 @@ func TestCommitRefuses(t *testing.T) {
 		{"no checksums", testVersion, testImage, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if id, err := Commit(t.Context(), module, tt.version, tt.image, tt.checksums); err == nil {
+			if id, err := (Release{tt.version, Platforms}).Commit(t.Context(), module, tt.image, tt.checksums); err == nil {
 				t.Errorf("made %s", id)
 			}
 		})
@@ -238,7 +176,7 @@ func TestCompositeAction(t *testing.T) {
 	module := snapshot(t)
 	dist := filepath.Join(t.TempDir(), "dist")
 	here := Platform{runtime.GOOS, runtime.GOARCH}
-	if err := Archives(ctx, module, testVersion, dist, []Platform{here}, io.Discard); err != nil {
+	if err := (Release{testVersion, []Platform{here}}).Archives(ctx, module, dist, nil, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	// The archives of the other platforms are of no interest here, but a release has them.
@@ -252,7 +190,7 @@ func TestCompositeAction(t *testing.T) {
 			checksums = append(checksums, line...)
 		}
 	}
-	id, err := Commit(ctx, module, testVersion, testImage, checksums)
+	id, err := testRelease.Commit(ctx, module, testImage, checksums)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -326,23 +264,39 @@ func TestCompositeAction(t *testing.T) {
 	}
 }
 
-// The rehearsal goes through the whole release of the committed HEAD.
+// The rehearsal goes through a whole release and finds that two builds of one commit
+// have the same bytes. Two platforms stand for all: the second has the other form of
+// archive.
 func TestRehearse(t *testing.T) {
 	if testing.Short() {
-		t.Skip("SKIPPED: compiles the program for every platform; not with -short")
+		t.Skip("SKIPPED: compiles the program from nothing; not with -short")
 	}
 	dist := filepath.Join(t.TempDir(), "dist")
+	platforms := []Platform{{runtime.GOOS, runtime.GOARCH}, {"windows", runtime.GOARCH}}
 	var out strings.Builder
-	if err := Rehearse(t.Context(), snapshot(t), dist, &out); err != nil {
+	if err := Rehearse(t.Context(), snapshot(t), dist, platforms, &out); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}
-	for _, p := range Platforms {
+	for _, p := range platforms {
 		if _, err := os.Stat(filepath.Join(dist, p.Archive(rehearsedVersion))); err != nil {
 			t.Error(err)
 		}
 	}
 	if !strings.Contains(out.String(), "has the same bytes") || !strings.Contains(out.String(), "M\taction.yml") {
 		t.Errorf("it says\n%s", &out)
+	}
+}
+
+// Two files that differ are not called the same.
+func TestSame(t *testing.T) {
+	a, b := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+	for file, text := range map[string]string{a: "one", b: "two"} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if same(a, a) != nil || same(a, b) == nil {
+		t.Errorf("equal files: %v; different ones: %v", same(a, a), same(a, b))
 	}
 }
 
