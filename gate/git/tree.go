@@ -205,11 +205,7 @@ type Index struct {
 // Index reads the whole index once, without what "git add -N" only announced:
 // such an entry reads as an empty file and is in no commit made of the index.
 func (r *Repo) Index(ctx context.Context) (*Index, error) {
-	var entries []gate.Entry
-	err := r.stream(ctx, plumbing, func(piece string) (rest string, err error) {
-		entries, rest, err = parseStages(entries, piece)
-		return rest, err
-	}, "ls-files", "-s", "-z")
+	entries, err := r.stages(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -220,6 +216,25 @@ func (r *Repo) Index(ctx context.Context) (*Index, error) {
 		slices.SortFunc(entries, byPath)
 	}
 	return &Index{repo: r, entries: entries}, nil
+}
+
+// Submodules lists the gitlinks that the index has below dir. On disk a
+// submodule is a folder like any other.
+func (r *Repo) Submodules(ctx context.Context, dir string) ([]gate.Entry, error) {
+	entries, err := r.stages(ctx, "--", dir)
+	return slices.DeleteFunc(entries, func(e gate.Entry) bool { return e.Kind != gate.Gitlink }), err
+}
+
+func (r *Repo) stages(ctx context.Context, args ...string) ([]gate.Entry, error) {
+	var entries []gate.Entry
+	err := r.stream(ctx, plumbing, func(piece string) (rest string, err error) {
+		entries, rest, err = parseStages(entries, piece)
+		return rest, err
+	}, append([]string{"ls-files", "-s", "-z"}, args...)...)
+	if err != nil {
+		return nil, err
+	}
+	return entries, nil
 }
 
 // withoutIntended drops the entries that are only intended to be added. They

@@ -118,6 +118,12 @@ func (s *source) readSets(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the handoff folder cannot be read: %w", err)
 	}
+	if r.c.Repo != nil {
+		// Where git cannot tell, the scan for conflict markers says so.
+		if links, err := r.c.Repo.Submodules(ctx, gate.Join(s.p.Path, gate.HandoffDir)); err == nil {
+			working.MarkSubmodules(r.c.Work, gate.Join(s.p.Path, gate.HandoffDir), links)
+		}
+	}
 	s.sets = []*snapshot.Set{working}
 	if second == nil {
 		return nil

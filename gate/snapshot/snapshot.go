@@ -172,8 +172,30 @@ func (s *Set) list(t gate.Tree, dir string) error {
 			}
 		}
 	}
-	slices.SortFunc(s.Files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	s.sort()
 	return nil
+}
+
+// MarkSubmodules adds to a set read from the working tree t the submodules below
+// its handoff folder dir, which there are folders like any other: what they hold
+// is in no commit of this repository.
+func (s *Set) MarkSubmodules(t gate.Tree, dir string, links []gate.Entry) {
+	for _, e := range links {
+		name, below := gate.Below(dir, e.Path)
+		if here, err := t.Stat(e.Path); !below || err != nil || here.Kind != gate.Folder {
+			continue
+		}
+		s.Files = append(s.Files, notRegular(name, e))
+	}
+	s.sort()
+}
+
+func (s *Set) sort() {
+	slices.SortFunc(s.Files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+}
+
+func notRegular(name string, e gate.Entry) File {
+	return File{Name: name, Entry: e, State: gate.NotRegular, Err: errors.New("it is a " + e.Kind.String())}
 }
 
 var lfsPointer = []byte("version https://git-lfs.github.com/spec/v1")
