@@ -191,7 +191,7 @@ func decideIntegrity(_ context.Context, s *source, res *result) (report.Layer, e
 	}
 	checked := "content checked"
 	if r.o.Secrets == lint.Extended {
-		checked += " with the gitleaks rules " + lint.ExtendedVersion
+		checked += " with the rules of " + lint.ExtendedVersion
 	}
 	return j.Layer(lint.Check(in), checked), nil
 }
