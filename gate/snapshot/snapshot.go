@@ -288,8 +288,8 @@ type hasher struct {
 }
 
 const (
-	readSize  = 256 << 10 // of a buffer; a larger one makes calls no cheaper
-	largeFile = 16 * readSize
+	readSize  = 1 << 20 // of a buffer; a smaller one makes more calls and waits more often
+	largeFile = 4 * readSize
 )
 
 // newHasher begins; finish must be called.
