@@ -90,8 +90,10 @@ type Reporter struct {
 // NewReporter prepares a check run; nothing is sent.
 func NewReporter(c *Client, run Run) *Reporter { return &Reporter{client: c, run: run} }
 
-// ID and URL of the check run; zero and empty when there is none.
-func (r *Reporter) ID() int64   { return r.id }
+// ID gives the check run's id; 0 when there is none.
+func (r *Reporter) ID() int64 { return r.id }
+
+// URL gives the address of the check run's page; "" when there is none.
 func (r *Reporter) URL() string { return r.url }
 
 // Begin finds this run's check run or creates it as in progress. A Refusal

@@ -172,7 +172,7 @@ func TestMaxAnnotations(t *testing.T) {
 		run := testRun()
 		run.MaxAnnotations = c.bound
 		r := NewReporter(client, run)
-		r.Begin(t.Context())
+		_ = r.Begin(t.Context())
 		all := append([]render.Annotation{annotation(report.Notice, 7), annotation(report.Warning, 8), annotation(report.Notice, 9)}, errorsAt(3)...)
 		res := r.Complete(t.Context(), testOutput, all, Failure)
 		got := only(t, s)
@@ -551,9 +551,9 @@ func TestLostCreateFoundOnlyLater(t *testing.T) {
 	s.Fail(apitest.Fault{Method: "GET", Skip: 1, Times: 1, Status: 404})
 	client, _ = newClient(t, s)
 	r = NewReporter(client, testRun())
-	r.Begin(t.Context())
+	_ = r.Begin(t.Context())
 	client.t.spent = client.t.budget // a cancelled job does not ask for the deadline
-	r.Cancel(t.Context())
+	_ = r.Cancel(t.Context())
 	if got := only(t, s); got.Conclusion != "cancelled" {
 		t.Errorf("conclusion %q", got.Conclusion)
 	}
@@ -754,7 +754,7 @@ func TestCancelKeepsAVerdict(t *testing.T) {
 	s := newAPI(t)
 	r, _ := begun(t, s)
 	r.Complete(t.Context(), testOutput, nil, Failure)
-	r.Cancel(t.Context())
+	_ = r.Cancel(t.Context())
 	if got := only(t, s); got.Conclusion != "failure" {
 		t.Errorf("conclusion %q", got.Conclusion)
 	}
@@ -770,7 +770,7 @@ func TestInterruptedComplete(t *testing.T) {
 	if res.Completed {
 		t.Fatal("completed although it was interrupted")
 	}
-	r.Cancel(t.Context())
+	_ = r.Cancel(t.Context())
 	if got := only(t, s); got.Conclusion != "cancelled" {
 		t.Errorf("conclusion %q", got.Conclusion)
 	}

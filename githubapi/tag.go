@@ -125,8 +125,8 @@ func compareNumbers(a, b string) int {
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 }
 
-// precedes tells whether a tag with version w may be the release before v: a
+// precedes tells whether a tag with version v may be the release before w: a
 // lower version with the same prefix, a pre-release only before a pre-release.
-func (w version) precedes(v version) bool {
-	return w.prefix == v.prefix && (len(w.pre) == 0 || len(v.pre) > 0) && w.compare(v) < 0
+func (v version) precedes(w version) bool {
+	return v.prefix == w.prefix && (len(v.pre) == 0 || len(w.pre) > 0) && v.compare(w) < 0
 }

@@ -104,7 +104,7 @@ func compile(k Kind) (*Compiled, error) {
 // offline refuses to load what is not embedded.
 type offline struct{}
 
-func (offline) Load(url string) (any, error) {
+func (offline) Load(string) (any, error) {
 	return nil, errors.New("schemas are never loaded from elsewhere")
 }
 

@@ -202,7 +202,7 @@ func (f *Folder) Open(p string) (*File, error) {
 	}
 	size, err := h.size()
 	if err != nil || size < 0 {
-		h.close() //nolint:errcheck // nothing was written.
+		_ = h.close() // nothing was written
 		return nil, nil
 	}
 	return &File{handle: h, size: size}, nil

@@ -52,7 +52,7 @@ func (e *lockError) Error() string { return e.message }
 // error is a *lockError; its message holds no outside text.
 func readLock(src []byte) (*lock, error) {
 	l := &lock{src: src}
-	top, err := members(src, maxLockKeys, func(m member) { l.packages = append(l.packages, m) })
+	top, err := members(src, func(m member) { l.packages = append(l.packages, m) })
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func readLock(src []byte) (*lock, error) {
 // members gives the members of the object that src holds. Those of its member
 // "packages", where that is an object, go to inPackages (nil: not wanted). The
 // error is a *lockError.
-func members(src []byte, maxKeys int, inPackages func(member)) ([]member, error) {
+func members(src []byte, inPackages func(member)) ([]member, error) {
 	var top []member
 	var cur, sub member
 	depth, keys := 0, 0
@@ -105,8 +105,8 @@ func members(src []byte, maxKeys int, inPackages func(member)) ([]member, error)
 	err := jsondoc.Scan(src, lockOptions, func(t jsondoc.Token) error {
 		switch t.Kind {
 		case jsondoc.Key:
-			if keys++; keys > maxKeys {
-				return &lockError{t.Off, fmt.Sprintf("it has more than %d keys", maxKeys)}
+			if keys++; keys > maxLockKeys {
+				return &lockError{t.Off, fmt.Sprintf("it has more than %d keys", maxLockKeys)}
 			}
 			if depth == 1 {
 				cur = member{key: t.Text(src), keyOff: t.Off}
@@ -184,6 +184,7 @@ func canonical(src []byte, skip string) (sum [sha256.Size]byte) {
 				skipping = t.Text(src) == skip
 			}
 			return nil
+		case jsondoc.ObjectEnd, jsondoc.ArrayEnd, jsondoc.String, jsondoc.Number, jsondoc.True, jsondoc.False, jsondoc.Null:
 		}
 		if depth == 1 {
 			skipping = false // a member's value has ended

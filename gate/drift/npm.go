@@ -405,12 +405,12 @@ func (n *npm) devOnly(file, what string, was, is []byte, line func(int) int) {
 		return
 	}
 	var bad *lockError
-	current, err := members(is, maxLockKeys, nil)
+	current, err := members(is, nil)
 	if errors.As(err, &bad) {
 		changed(bad.off, "cannot be compared: "+bad.message)
 		return
 	}
-	list, err := members(was, maxLockKeys, nil)
+	list, err := members(was, nil)
 	if errors.As(err, &bad) {
 		changed(-1, "cannot be compared with the one before the change: "+bad.message)
 		return
@@ -432,8 +432,8 @@ func (n *npm) devOnly(file, what string, was, is []byte, line func(int) int) {
 	if !had || !has {
 		return // absent on both, or the comparison above has seen it
 	}
-	oldDeps, errOld := members(before.value(was), maxLockKeys, nil)
-	deps, errNew := members(after.value(is), maxLockKeys, nil)
+	oldDeps, errOld := members(before.value(was), nil)
+	deps, errNew := members(after.value(is), nil)
 	if errOld != nil || errNew != nil {
 		changed(after.keyOff, "has a "+devDeps+" that is not an object on both sides")
 		return

@@ -135,11 +135,11 @@ func npmRules(l report.Layer) (out []string) {
 
 func TestNPMGranted(t *testing.T) {
 	base := lockStart(t)
-	replace := func(s, old, new string) string {
-		if !strings.Contains(s, old) {
-			t.Fatalf("%q is not there", old)
+	replace := func(s, was, is string) string {
+		if !strings.Contains(s, was) {
+			t.Fatalf("%q is not there", was)
 		}
-		return strings.Replace(s, old, new, 1)
+		return strings.Replace(s, was, is, 1)
 	}
 	pkgAfter := replace(pkgBefore, "^1.0.0", ">=1.0.1-rc.1+build.5")
 	for name, s := range map[string]scene{

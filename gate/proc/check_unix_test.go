@@ -246,7 +246,11 @@ func TestRunCheckAsOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer remove()
+	t.Cleanup(func() {
+		if err := remove(); err != nil {
+			t.Error(err)
+		}
+	})
 	secret := filepath.Join(dir, "secret")
 	if err := os.WriteFile(secret, nil, 0o600); err != nil {
 		t.Fatal(err)

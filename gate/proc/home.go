@@ -15,7 +15,7 @@ func TempHome(owner *Owner) (dir string, remove func() error, err error) {
 	}
 	if owner != nil {
 		if err := chown(dir, *owner); err != nil {
-			os.Remove(dir)
+			_ = os.Remove(dir) // that the owner could not be set is what is said
 			return "", nil, fmt.Errorf("making a home folder for checks: %w", err)
 		}
 	}

@@ -92,7 +92,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 		err = fmt.Errorf("%s: %w of %d bytes", program(c.Argv), ErrTooMuchOutput, limit)
 		return Result{Stderr: stderr.text()}, err
 	}
-	return Result{Stdout: stdout.buf.Bytes(), Stderr: stderr.text()}, c.ended(ctx, cmd, stderr, err)
+	return Result{Stdout: stdout.buf.Bytes(), Stderr: stderr.text()}, c.ended(ctx, stderr, err)
 }
 
 // Process is a running child.
@@ -136,9 +136,9 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 // Wait closes both pipes and waits for the child. The error is as Run's.
 func (p *Process) Wait() error {
 	if p.Stdin != nil {
-		p.Stdin.Close() //nolint:errcheck // it may be closed already, which is fine.
+		_ = p.Stdin.Close() // it may be closed already, which is fine
 	}
-	return p.command.ended(p.ctx, p.cmd, p.stderr, p.cmd.Wait())
+	return p.command.ended(p.ctx, p.stderr, p.cmd.Wait())
 }
 
 // Kill ends the child and its group at once; Wait must still be called.
@@ -174,7 +174,7 @@ func (c Command) prepare(ctx context.Context) (*exec.Cmd, *head, error) {
 	return cmd, stderr, nil
 }
 
-func (c Command) ended(ctx context.Context, cmd *exec.Cmd, stderr *head, err error) error {
+func (c Command) ended(ctx context.Context, stderr *head, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -183,7 +183,7 @@ func (c Command) ended(ctx context.Context, cmd *exec.Cmd, stderr *head, err err
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
-		return &ExitError{Program: program(c.Argv), Code: exit.ExitCode(), Reason: exit.ProcessState.String(), Stderr: stderr.text()}
+		return &ExitError{Program: program(c.Argv), Code: exit.ExitCode(), Reason: exit.String(), Stderr: stderr.text()}
 	}
 	return fmt.Errorf("%s: %w", program(c.Argv), err)
 }

@@ -44,11 +44,11 @@ func Command(name string, properties []Property, data string) string {
 		b.WriteString(sep)
 		b.WriteString(p.Key)
 		b.WriteByte('=')
-		propertyEscapes.WriteString(&b, p.Value) //nolint:errcheck // a strings.Builder never fails
+		_, _ = propertyEscapes.WriteString(&b, p.Value) // a strings.Builder never fails
 		sep = ","
 	}
 	b.WriteString("::")
-	dataEscapes.WriteString(&b, data) //nolint:errcheck // as above
+	_, _ = dataEscapes.WriteString(&b, data)
 	return b.String()
 }
 

@@ -53,7 +53,7 @@ func LoadSpec(file string) (*Spec, error) {
 		}
 		r.length = len(parameter.ReplaceAllString(quoted, ""))
 		expr := parameter.ReplaceAllStringFunc(quoted, func(m string) string {
-			if strings.HasSuffix(quoted, m) && slashes[strings.Trim(m, `\\{}`)] {
+			if strings.HasSuffix(quoted, m) && slashes[strings.Trim(m, `\{}`)] {
 				return `(.+)`
 			}
 			return `([^/]+)`

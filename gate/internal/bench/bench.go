@@ -25,9 +25,12 @@ import (
 // The units in which a benchmark reports a figure and its bound. The program in
 // table reads them.
 const (
-	UnitRatio, UnitRatioBound = "x-floor", "x-bound"
-	UnitPeak, UnitPeakBound   = "MB-peak", "MB-bound"
-	UnitTime, UnitTimeBound   = "ms", "ms-bound"
+	UnitRatio      = "x-floor"
+	UnitRatioBound = "x-bound"
+	UnitPeak       = "MB-peak"
+	UnitPeakBound  = "MB-bound"
+	UnitTime       = "ms"
+	UnitTimeBound  = "ms-bound"
 )
 
 // Ratio runs floor and subject in turn and reports how many times as long as
