@@ -226,9 +226,9 @@ func (r *Repo) command(m mode, args ...string) proc.Command {
 	return proc.Command{Argv: append([]string{r.program}, args...), Dir: r.top, Env: r.environment(m), MaxOutput: maxOutput}
 }
 
-// output runs one git command and gives all it printed.
-func (r *Repo) output(ctx context.Context, m mode, args ...string) ([]byte, error) {
-	res, err := proc.Run(ctx, r.command(m, args...))
+// output runs one git command that reads, and gives all it printed.
+func (r *Repo) output(ctx context.Context, args ...string) ([]byte, error) {
+	res, err := proc.Run(ctx, r.command(plumbing, args...))
 	return res.Stdout, failure(ctx, args[0], err)
 }
 

@@ -22,7 +22,7 @@ func (r *Repo) ShortHead(ctx context.Context) (string, error) {
 }
 
 func (r *Repo) short(ctx context.Context, flag string) (string, error) {
-	out, err := r.output(ctx, plumbing, "rev-parse", "--verify", "--quiet", flag, "HEAD")
+	out, err := r.output(ctx, "rev-parse", "--verify", "--quiet", flag, "HEAD")
 	var e *Error
 	if errors.As(err, &e) && e.Status == 1 {
 		return "", nil
@@ -42,7 +42,7 @@ func (r *Repo) short(ctx context.Context, flag string) (string, error) {
 // is "" where no remote has a URL. A URL may hold a password: print no part of
 // it unseen.
 func (r *Repo) RemoteURL(ctx context.Context) (string, error) {
-	out, err := r.output(ctx, plumbing, "config", "-z", "--get-regexp", `^remote\..*\.url$`)
+	out, err := r.output(ctx, "config", "-z", "--get-regexp", `^remote\..*\.url$`)
 	var e *Error
 	if errors.As(err, &e) && e.Status == 1 {
 		return "", nil // no such key

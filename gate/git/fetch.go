@@ -107,7 +107,7 @@ func (r *Repo) Prefetch(ctx context.Context, tree string, blobs []string) error 
 		return nil
 	}
 	// cat-file --batch-check would end at the first that is missing.
-	out, err := r.output(ctx, plumbing, "rev-list", "--objects", "--no-object-names", "--no-walk", "--missing=print", tree, "--")
+	out, err := r.output(ctx, "rev-list", "--objects", "--no-object-names", "--no-walk", "--missing=print", tree, "--")
 	if err != nil {
 		return err
 	}
@@ -182,14 +182,14 @@ func BasicToken(token string) string {
 
 // IsPartial tells whether the clone leaves objects to its promisor remote.
 func (r *Repo) IsPartial(ctx context.Context) bool {
-	out, err := r.output(ctx, plumbing, "config", "--get-regexp", `^(extensions\.partialclone|remote\..*\.promisor)$`)
+	out, err := r.output(ctx, "config", "--get-regexp", `^(extensions\.partialclone|remote\..*\.promisor)$`)
 	return err == nil && len(bytes.TrimSpace(out)) > 0
 }
 
 // IsSubmodule tells whether the repository is a submodule of another one: git
 // keeps its objects below the "modules" of that one's .git.
 func (r *Repo) IsSubmodule(ctx context.Context) bool {
-	out, err := r.output(ctx, plumbing, "rev-parse", "--absolute-git-dir")
+	out, err := r.output(ctx, "rev-parse", "--absolute-git-dir")
 	if err != nil {
 		return false
 	}

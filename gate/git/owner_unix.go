@@ -6,7 +6,6 @@ import (
 	"context"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 )
@@ -18,7 +17,7 @@ func (r *Repo) giveBack(ctx context.Context) {
 	if os.Geteuid() != 0 {
 		return
 	}
-	out, err := r.output(ctx, plumbing, "rev-parse", "--git-common-dir")
+	out, err := r.output(ctx, "rev-parse", "--git-common-dir")
 	if err != nil {
 		return
 	}
@@ -31,15 +30,24 @@ func (r *Repo) giveBack(ctx context.Context) {
 	if !ok || owner.Uid == 0 {
 		return
 	}
+	// Its owner may write to the folder meanwhile, so no link in it is followed out.
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return
+	}
+	defer root.Close()
 	for _, name := range []string{"objects", "shallow"} {
+		if info, err := root.Lstat(name); err != nil || info.Mode()&fs.ModeSymlink != 0 {
+			continue
+		}
 		// What cannot be given away stays root's; the fetch is good all the same.
-		_ = filepath.WalkDir(filepath.Join(dir, name), func(p string, d fs.DirEntry, err error) error {
+		_ = fs.WalkDir(root.FS(), name, func(p string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return nil //nolint:nilerr // see above.
 			}
 			if info, err := d.Info(); err == nil {
 				if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Uid == 0 {
-					_ = os.Lchown(p, int(owner.Uid), int(owner.Gid))
+					_ = root.Lchown(p, int(owner.Uid), int(owner.Gid))
 				}
 			}
 			return nil

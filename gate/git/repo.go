@@ -65,7 +65,7 @@ func (e *damagedError) Unwrap() []error { return []error{e.error, ErrDamaged} }
 func Open(ctx context.Context, o Options) (*Repo, error) {
 	program, err := findGit(o.Environ)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s", ErrNoRepository, err)
+		return nil, fmt.Errorf("%w: %w", ErrNoRepository, err)
 	}
 	inherited := inherit(o.Environ, o.StartDir, o.ServeHooks)
 	top := hookTop(inherited, o)
@@ -100,7 +100,7 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 		refused := fmt.Errorf("%w: %w", ErrNoRepository, err)
 		// What git refuses is no repository; what it accepts and then cannot read
 		// is one that is damaged.
-		if _, err := r.output(ctx, plumbing, "rev-parse", "--git-dir"); err == nil {
+		if _, err := r.output(ctx, "rev-parse", "--git-dir"); err == nil {
 			refused = &damagedError{refused}
 		}
 		r.Close()
@@ -279,7 +279,7 @@ func (r *Repo) Ref(ctx context.Context, name string) (string, error) {
 // Upstream gives the commit of the current branch's upstream; "" when it has
 // none. cat-file ends over such a question, so rev-parse is asked.
 func (r *Repo) Upstream(ctx context.Context) (string, error) {
-	out, err := r.output(ctx, plumbing, "rev-parse", "--verify", "--quiet", "@{upstream}^{commit}")
+	out, err := r.output(ctx, "rev-parse", "--verify", "--quiet", "@{upstream}^{commit}")
 	var e *Error
 	if errors.As(err, &e) && e.Status > 0 {
 		return "", nil
@@ -292,7 +292,7 @@ func (r *Repo) IDLength(ctx context.Context) (int, error) {
 	if c, err := r.Commit(ctx, "HEAD^{commit}"); err == nil {
 		return len(c.ID), nil
 	}
-	out, err := r.output(ctx, plumbing, "rev-parse", "--show-object-format")
+	out, err := r.output(ctx, "rev-parse", "--show-object-format")
 	if err != nil {
 		return 0, err
 	}
@@ -304,7 +304,7 @@ func (r *Repo) IDLength(ctx context.Context) (int, error) {
 
 // Shallow tells whether the clone's history is cut.
 func (r *Repo) Shallow(ctx context.Context) (bool, error) {
-	out, err := r.output(ctx, plumbing, "rev-parse", "--is-shallow-repository")
+	out, err := r.output(ctx, "rev-parse", "--is-shallow-repository")
 	return strings.TrimSpace(string(out)) == "true", err
 }
 
@@ -319,7 +319,7 @@ func (r *Repo) IsAncestor(ctx context.Context, a, b string) (bool, error) {
 			return near, err
 		}
 	}
-	_, err := r.output(ctx, plumbing, "merge-base", "--is-ancestor", a, b)
+	_, err := r.output(ctx, "merge-base", "--is-ancestor", a, b)
 	var e *Error
 	if errors.As(err, &e) && e.Status == 1 {
 		return false, nil
@@ -380,7 +380,7 @@ func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
 	if !IsFullID(a) || !IsFullID(b) {
 		return "", fs.ErrNotExist
 	}
-	out, err := r.output(ctx, plumbing, "merge-base", a, b)
+	out, err := r.output(ctx, "merge-base", a, b)
 	var e *Error
 	if errors.As(err, &e) && e.Status == 1 {
 		return "", nil
@@ -393,7 +393,7 @@ func (r *Repo) Distance(ctx context.Context, from, to string) (int, error) {
 	if !IsFullID(from) || !IsFullID(to) {
 		return 0, fs.ErrNotExist
 	}
-	out, err := r.output(ctx, plumbing, "rev-list", "--count", to, "^"+from, "--")
+	out, err := r.output(ctx, "rev-list", "--count", to, "^"+from, "--")
 	if err != nil {
 		return 0, err
 	}
@@ -407,7 +407,7 @@ type Tag struct{ Name, Commit string }
 
 // Tags lists the tags that peel to a commit.
 func (r *Repo) Tags(ctx context.Context) ([]Tag, error) {
-	out, err := r.output(ctx, plumbing, "for-each-ref", "--format=%(refname) %(objecttype) %(objectname) %(*objecttype) %(*objectname)", "refs/tags/")
+	out, err := r.output(ctx, "for-each-ref", "--format=%(refname) %(objecttype) %(objectname) %(*objecttype) %(*objectname)", "refs/tags/")
 	if err != nil {
 		return nil, err
 	}
@@ -418,10 +418,10 @@ func (r *Repo) Tags(ctx context.Context) ([]Tag, error) {
 			continue
 		}
 		name := strings.TrimPrefix(f[0], "refs/tags/")
-		switch {
-		case f[1] == "commit":
+		switch f[1] {
+		case "commit":
 			tags = append(tags, Tag{name, f[2]})
-		case f[1] == "tag":
+		case "tag":
 			// A tag of a tag names a tag here, so git peels it whole.
 			c, err := r.Commit(ctx, f[2]+"^{commit}")
 			if errors.Is(err, fs.ErrNotExist) {
@@ -441,7 +441,7 @@ type Branch struct{ Name, Commit string }
 
 // Branches lists the local branches, ordered by name.
 func (r *Repo) Branches(ctx context.Context) ([]Branch, error) {
-	out, err := r.output(ctx, plumbing, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/")
+	out, err := r.output(ctx, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/")
 	if err != nil {
 		return nil, err
 	}
