@@ -238,15 +238,17 @@ func (r *Repo) Commit(_ context.Context, name string) (Commit, error) {
 		return Commit{}, err
 	}
 	c := Commit{ID: o.id}
+	// As git reads it: the tree, then the parents, in lines of their own. A
+	// "parent" further down is a header like any other, which the author of a
+	// commit may write: git follows it nowhere, and fsck finds no fault with it.
 	for line := range bytes.Lines(data) {
 		line = bytes.TrimSuffix(line, []byte{'\n'})
-		if len(line) == 0 {
-			break
-		}
 		if v, ok := bytes.CutPrefix(line, []byte("tree ")); ok && c.Tree == "" {
 			c.Tree = string(v)
-		} else if v, ok := bytes.CutPrefix(line, []byte("parent ")); ok {
+		} else if v, ok := bytes.CutPrefix(line, []byte("parent ")); ok && c.Tree != "" && IsFullID(string(v)) {
 			c.Parents = append(c.Parents, string(v))
+		} else {
+			break
 		}
 	}
 	if !IsFullID(c.Tree) {
