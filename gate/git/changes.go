@@ -19,7 +19,7 @@ func (r *Repo) Changes(ctx context.Context, base, head string) ([]gate.Change, e
 	if !IsFullID(base) || !IsFullID(head) {
 		return nil, fs.ErrNotExist
 	}
-	return r.raw(ctx, append(append([]string{"diff-tree"}, rawFlags...), "--end-of-options", base, head, "--")...)
+	return r.raw(ctx, inOrder, append(append([]string{"diff-tree"}, rawFlags...), "--end-of-options", base, head, "--")...)
 }
 
 // ChangesBelow is Changes for the paths below one folder ("." for all). A small
@@ -34,7 +34,7 @@ func (r *Repo) ChangesBelow(ctx context.Context, base, head, dir string) ([]gate
 	if dir == "." {
 		return r.Changes(ctx, base, head)
 	}
-	return r.raw(ctx, append(append([]string{"diff-tree"}, rawFlags...), "--end-of-options", base, head, "--", dir)...)
+	return r.raw(ctx, inOrder, append(append([]string{"diff-tree"}, rawFlags...), "--end-of-options", base, head, "--", dir)...)
 }
 
 // Staged compares a commit or tree with the index. What "git add -N" only
@@ -45,17 +45,38 @@ func (r *Repo) Staged(ctx context.Context, tree string, paths ...string) ([]gate
 		return nil, fs.ErrNotExist
 	}
 	args := append(append([]string{"diff-index", "--cached", "--ita-invisible-in-index"}, rawFlags...), "--end-of-options", tree, "--")
-	return r.raw(ctx, append(args, paths...)...)
+	return r.raw(ctx, anyOrder, append(args, paths...)...)
 }
 
-func (r *Repo) raw(ctx context.Context, args ...string) (changes []gate.Change, err error) {
+// order is what is known of the paths of a comparison.
+type order bool
+
+const (
+	anyOrder order = false // an unmerged path may come twice
+	inOrder  order = true  // each path once, by bytes
+)
+
+// errOrder is about a tree that git itself never writes. Its entries stand in
+// another order or one of them twice, so that a file which nobody changed is
+// deleted and added, and would count as touched.
+var errOrder = errors.New("a tree is malformed: its names are not in order")
+
+func (r *Repo) raw(ctx context.Context, o order, args ...string) (changes []gate.Change, err error) {
 	err = r.stream(ctx, r.treeMode(), func(piece string) (rest string, err error) {
 		// append grows a long slice by a quarter, doubling copies less.
 		if most := len(piece) / shortestRecord; cap(changes)-len(changes) < most {
 			changes = slices.Grow(changes, max(most, len(changes)))
 		}
-		changes, rest, err = parseRaw(changes, piece)
-		return rest, err
+		first := max(len(changes), 1)
+		if changes, rest, err = parseRaw(changes, piece); err != nil || o == anyOrder {
+			return rest, err
+		}
+		for i := first; i < len(changes); i++ {
+			if changes[i].Path <= changes[i-1].Path {
+				return rest, errOrder
+			}
+		}
+		return rest, nil
 	}, args...)
 	if err != nil {
 		return nil, err

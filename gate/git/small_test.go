@@ -52,7 +52,7 @@ func TestSmallTreesAndChangesAgreeWithGit(t *testing.T) {
 						if dir != "." {
 							args = append(args, dir)
 						}
-						want, err := repo.raw(ctx, args...)
+						want, err := repo.raw(ctx, inOrder, args...)
 						if err != nil {
 							t.Fatal(err)
 						}

@@ -147,6 +147,7 @@ func (r *Repo) rawTree(id string) (map[string]gate.Entry, error) {
 // parseTree reads a raw tree object: "mode name NUL id" each.
 func parseTree(data []byte, idBytes int) (map[string]gate.Entry, error) {
 	names := map[string]gate.Entry{}
+	last := ""
 	for len(data) > 0 {
 		sp := bytes.IndexByte(data, ' ')
 		nul := bytes.IndexByte(data, 0)
@@ -166,7 +167,16 @@ func parseTree(data []byte, idBytes int) (map[string]gate.Entry, error) {
 		if name == "." || name == ".." || strings.Contains(name, "/") {
 			return nil, errors.New("it has a name that is no name of a file")
 		}
-		names[name] = entry(name, uint32(mode), hex.EncodeToString(data[nul+1:nul+1+idBytes]))
+		e := entry(name, uint32(mode), hex.EncodeToString(data[nul+1:nul+1+idBytes]))
+		// In another order a comparison passes an entry by and finds it later: what
+		// nobody changed is deleted and added, and so looks touched.
+		if e.Kind == gate.Folder {
+			name += "/" // as git orders them
+		}
+		if name <= last {
+			return nil, errors.New("its names are not in order")
+		}
+		names[e.Path], last = e, name
 		data = data[nul+1+idBytes:]
 	}
 	return names, nil
