@@ -5,7 +5,8 @@ package lint
 // hold the row of the next state; the top bit marks the ones that need a look.
 type automaton struct {
 	class  [256]uint8
-	stride int
+	stride int // a power of two, 1<<shift
+	shift  uint
 	next   []uint32 // row of a state + class of a byte -> row of the next state, perhaps with look
 	out    [][]uint16
 	last   []byte // the last byte of the state's word, by state
@@ -43,6 +44,7 @@ func newAutomaton(words []string, fold bool, extra string) *automaton {
 	a.stride = 1
 	for a.stride < classes {
 		a.stride *= 2
+		a.shift++
 	}
 
 	type node struct {
@@ -113,4 +115,4 @@ func (a *automaton) mark() {
 }
 
 // words gives the ids of the words that end in the state of row.
-func (a *automaton) words(row uint32) []uint16 { return a.out[int(row)/a.stride] }
+func (a *automaton) words(row uint32) []uint16 { return a.out[row>>a.shift] }

@@ -50,3 +50,23 @@ func BenchmarkScanOrdinary(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkScanCorpus scans the honest corpus: thirty languages, code and data.
+func BenchmarkScanCorpus(b *testing.B) {
+	for name, secrets := range map[string]SecretSet{"fixed": Fixed, "extended": Extended} {
+		b.Run(name, func(b *testing.B) {
+			files := honest(b)
+			total := 0
+			for _, text := range files {
+				total += len(text)
+			}
+			b.SetBytes(int64(total))
+			b.ReportAllocs()
+			for range b.N {
+				for name, text := range files {
+					scanFile(name, text, Options{Secrets: secrets})
+				}
+			}
+		})
+	}
+}

@@ -52,7 +52,7 @@ func (c *creds) event(row uint32, i int) {
 	for _, id := range credAutomaton.words(row) {
 		h := credWords[id]
 		at := i + 1 - h.length
-		if at < c.last[h.detector] {
+		if at < c.last[h.detector] || h.begins && at > c.from && isWord(c.text[at-1]) {
 			continue
 		}
 		d := &detectors[h.detector]

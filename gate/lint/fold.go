@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"sync"
 	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
@@ -30,6 +31,8 @@ const (
 	traitRTL        traits = 1 << 18 // strong right-to-left letter
 	traitEmoji      traits = 1 << 19
 	traitSelectable traits = 1 << 20 // takes a variation selector
+
+	traitLookalike traits = 1 << 21 // the fold went through the table of look-alikes
 )
 
 // page holds the traits of 256 code points, worked out when the first of them
@@ -73,7 +76,10 @@ func newTraits(r rune) traits {
 	if unicode.Is(unicode.Zs, r) {
 		t |= traitSpace
 	}
-	folded, _ := foldRune(r)
+	folded, alike := foldRune(r)
+	if alike {
+		t |= traitLookalike
+	}
 	if len(folded) == 1 {
 		return t | traits(folded[0])
 	}
@@ -83,6 +89,20 @@ func newTraits(r rune) traits {
 		}
 	}
 	return t
+}
+
+// foldedMany remembers the folds of the few hundred code points that become
+// several characters.
+var foldedMany sync.Map // rune -> string
+
+// foldMany is foldRune for a code point with traitMany.
+func foldMany(r rune) string {
+	if s, ok := foldedMany.Load(r); ok {
+		return s.(string)
+	}
+	s, _ := foldRune(r)
+	foldedMany.Store(r, s)
+	return s
 }
 
 // foldRune gives what view 2 makes of one code point: NFKC by itself, then the

@@ -53,20 +53,24 @@ type scan struct {
 	wantPhrases      bool // the sieve accepted it
 	wantHidden       bool // it holds a character of 10.3
 
-	heads    [len(phrases)]int // start of the line that holds the head of a phrase, plus one
-	tag      tagState
-	force    int // lines after this one that are to be searched exactly
-	exactTo  int // end of the last line that was
-	badAt    int // first NUL or invalid byte; -1: none
-	badNUL   bool
-	reported map[phraseLine]struct{}
+	heads   [len(phrases)]int // start of the line that holds the head of a phrase, plus one
+	tag     tagState
+	after   int // offset behind the character or reference that is fed to the sieve
+	force   int // lines after this one that are to be searched exactly
+	exactTo int // end of the last line that was
+	badAt   int // first NUL or invalid byte; -1: none
+	badNUL  bool
+
+	hiddenLines int // reported so far, in all blocks
+	reported    map[phraseLine]struct{}
 
 	secretSpans []runSpan // all secrets, for the extended set
 
 	buf, strip, lowered []byte
 	stripMap            offsets
 	shown               [3]view // the views 1 to 3 of the line searched exactly
-	joined              view    // view 1 of a line before it
+	joining             joining
+	references          map[string]decodedReference
 }
 
 // phraseLine says that a phrase was reported on a line.
@@ -77,12 +81,11 @@ type phraseLine struct {
 
 // tagState follows the tags of view 3 on a line.
 type tagState struct {
-	end         int    // offset of the ">" that closes a tag; -1: none open
-	saved       uint32 // the sieve's state before that tag
-	opened      int    // lineFrom+1 of the line where a "<" stood inside a phrase
-	openDecoded int    // the same for a "<" behind a reference or another code point
-	close       int    // offset of the next ">", good while it is not passed; noClose: none on the line closeLine
-	closeLine   int
+	end       int    // offset of the ">" that closes a tag; -1: none open
+	saved     uint32 // the sieve's state before that tag
+	opened    int    // lineFrom+1 of the line where a "<" stood inside a phrase
+	close     int    // offset of the next ">", good while it is not passed; noClose: none on the line closeLine
+	closeLine int
 }
 
 // run scans text from offset from; before it stand whole lines that were
@@ -192,6 +195,7 @@ func (s *scan) special(p, np uint32, i int) (state uint32, size int) {
 		if t&traitHidden != 0 {
 			s.wantHidden = true
 		}
+		s.after = i + size
 		return s.feedRune(p, r, t, i), size
 	case b == '&':
 		return s.ampersand(p, i)
@@ -274,8 +278,15 @@ func (s *scan) feed(p uint32, c byte, i int) uint32 {
 	case '&':
 		return 0
 	case '<':
-		s.tag.openDecoded = s.lineFrom + 1
-		s.exactly()
+		// It matters if something can close the tag, or it opens a comment.
+		if s.wantPhrases && s.force > joinedLines {
+			return 0 // The line is to be searched exactly already.
+		}
+		rest := s.text[min(s.after, s.lineTo):s.lineTo]
+		if murky(rest, 0) || bytes.HasPrefix(rest, []byte("!")) || bytes.IndexByte(rest, '>') >= 0 ||
+			bytes.IndexByte(rest, '&') >= 0 || bytes.IndexFunc(rest, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
+			s.exactly()
+		}
 		return 0
 	case '-':
 		s.exactly()
@@ -303,8 +314,7 @@ func (s *scan) feedRune(p uint32, r rune, t traits, i int) uint32 {
 	case t&traitSpace != 0:
 		return s.feed(p, ' ', i)
 	case t&traitMany != 0:
-		folded, _ := foldRune(r)
-		for _, c := range folded {
+		for _, c := range foldMany(r) {
 			if c < utf8.RuneSelf {
 				p = s.feed(p, byte(c), i)
 			} else {
@@ -352,9 +362,10 @@ func (s *scan) ampersand(p uint32, i int) (state uint32, size int) {
 		if size == 0 {
 			return 0, 1
 		}
-		if !closed && hexWord(text, size) {
-			s.exactly() // Its last digits may begin a word as well.
+		if !closed && opensWord(text, size) {
+			s.exactly()
 		}
+		s.after = i + size
 		return s.feedDecoded(p, r, i), size
 	}
 	n := nameLength(text)
@@ -366,6 +377,7 @@ func (s *scan) ampersand(p uint32, i int) (state uint32, size int) {
 	}
 	if 1+n < len(text) && text[1+n] == ';' {
 		if decoded, ok := referenceNames[string(text[1:2+n])]; ok {
+			s.after = i + n + 2
 			for _, r := range decoded {
 				p = s.feedDecoded(p, r, i)
 			}
@@ -373,25 +385,53 @@ func (s *scan) ampersand(p uint32, i int) (state uint32, size int) {
 		}
 	}
 	for l := min(n, longestOldName); l > 1; l-- {
-		if _, ok := referenceNames[string(text[1:1+l])]; ok {
+		decoded, ok := referenceNames[string(text[1:1+l])]
+		if !ok {
+			continue
+		}
+		if opensWord(text, 1+l) {
 			s.exactly()
 		}
+		s.after = i + 1 + l
+		for _, r := range decoded {
+			p = s.feedDecoded(p, r, i)
+		}
+		return p, 1 + l
 	}
 	return 0, 1
 }
 
-// hexWord tells whether the last digits of a hexadecimal reference that is size
-// bytes long and has no semicolon are the beginning of a phrase.
-func hexWord(text []byte, size int) bool {
-	for _, w := range []string{"act as", "admin_override", "disregard"} {
-		for l := 1; l <= 2 && l < size; l++ {
-			if rest := text[size-l:]; len(rest) >= len(w) && string(lowerInto(nil, rest[:len(w)])) == w {
-				return true
+// opensWord tells whether one of the sieve's words begins among the last
+// characters of a reference that is size bytes long and has no semicolon: then
+// they may count as they stand as well as decoded.
+func opensWord(text []byte, size int) bool {
+	for i := 1; i < size; i++ {
+		if !wordStarts[text[i]] {
+			continue
+		}
+		for _, p := range phrases {
+			for _, w := range [...]string{p.head, p.tail} {
+				if w != "" && lower(text[i]) == w[0] && len(text)-i >= len(w) && string(lowerInto(nil, text[i:i+len(w)])) == w {
+					return true
+				}
 			}
 		}
 	}
 	return false
 }
+
+// wordStarts are the letters that the sieve's words begin with.
+var wordStarts = func() *[256]bool {
+	var set [256]bool
+	for _, p := range phrases {
+		for _, w := range [...]string{p.head, p.tail} {
+			if w != "" {
+				set[w[0]], set[w[0]-'a'+'A'] = true, true
+			}
+		}
+	}
+	return &set
+}()
 
 // less handles a "<" inside a phrase: view 3 deletes comment delimiters and
 // tags. What stands in a tag is read from the start; at its end the phrase goes
@@ -422,9 +462,6 @@ func (s *scan) less(p uint32, i int) (state uint32, size int) {
 
 // greater handles a ">".
 func (s *scan) greater(p uint32, i int) uint32 {
-	if s.tag.openDecoded == s.lineFrom+1 {
-		s.exactly()
-	}
 	switch {
 	case i == s.tag.end:
 		s.tag.end = -1
@@ -457,9 +494,12 @@ func (s *scan) settleLine() {
 	}
 	if s.wantHidden && s.hidden {
 		if h := judgeHidden(s.text[from:to], s.start && from == 0); h.total > 0 {
-			s.hits = append(s.hits, found{
-				rule: HiddenUnicode, severity: h.severity, start: from + h.start, end: from + h.end, message: h.message(),
-			})
+			f := found{rule: HiddenUnicode, severity: h.severity, start: from + h.start, end: from + h.end}
+			// Beyond the limit a finding is counted, not told.
+			if s.hiddenLines++; s.hiddenLines <= maxHits {
+				f.message = h.message()
+			}
+			s.hits = append(s.hits, f)
 		}
 	}
 	s.wantStrip, s.wantPhrases, s.wantHidden = false, false, false

@@ -140,6 +140,7 @@ const (
 // credHead is a word of the automaton: a head of a detector.
 type credHead struct {
 	detector uint8
+	begins   bool // a word must begin with it: the expression opens with \b and the head
 	length   int
 }
 
@@ -168,7 +169,8 @@ func newCredAutomaton() *automaton {
 		}
 		for _, h := range d.heads {
 			words = append(words, h)
-			credWords = append(credWords, credHead{uint8(i), len(h)})
+			begins := len(d.expr) > 2 && d.expr[:2] == `\b` && h[0] == d.expr[2]
+			credWords = append(credWords, credHead{uint8(i), begins, len(h)})
 		}
 	}
 	a := newAutomaton(words, false, "")

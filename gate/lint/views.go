@@ -115,7 +115,7 @@ func (m means) names() string {
 // was done to it or removed before it.
 type view struct {
 	text     []byte
-	from, to []int
+	from, to []int32 // a scanned text is at most 256 MiB
 	by       []means
 }
 
@@ -124,11 +124,15 @@ const (
 	otherBlank = 0x1c // a Zs that NFKC keeps: white space for view 3 alone
 )
 
-func (v *view) reset() {
+// reset empties the view and makes room for n bytes.
+func (v *view) reset(n int) {
 	v.text, v.from, v.to, v.by = v.text[:0], v.from[:0], v.to[:0], v.by[:0]
+	if cap(v.text) < n {
+		v.text, v.from, v.to, v.by = make([]byte, 0, n), make([]int32, 0, n), make([]int32, 0, n), make([]means, 0, n)
+	}
 }
 
-func (v *view) add(b byte, from, to int, by means) {
+func (v *view) add(b byte, from, to int32, by means) {
 	v.text = append(v.text, b)
 	v.from = append(v.from, from)
 	v.to = append(v.to, to)
@@ -142,31 +146,42 @@ func (v *view) span(a, b int) (from, to int, by means) {
 	for _, m := range v.by[a+1 : b] {
 		by |= m
 	}
-	return v.from[a], v.to[b-1], by
+	return int(v.from[a]), int(v.to[b-1]), by
 }
 
 // stripView makes view 1 of text[from:to].
 func (v *view) stripView(text []byte, from, to int) {
-	v.reset()
+	v.reset(to - from)
 	gap := means(0)
 	for i := from; i < to; {
+		b := text[i]
+		if b >= 0x20 && b < 0x7f {
+			v.add(b, int32(i), int32(i+1), gap)
+			gap = 0
+			i++
+			continue
+		}
 		r, size := utf8.DecodeRune(text[i:to])
 		next := i + size
+		t := traits(0)
+		if r >= utf8.RuneSelf {
+			t = traitsOf(r)
+		}
 		switch {
-		case r == utf8.RuneError && size == 1:
+		case r == utf8.RuneError && size == 1, r < utf8.RuneSelf && invisible(r):
 			gap |= byControl
-		case invisible(r):
-			if r < 0x20 || r >= 0x7f && r <= 0x9f {
+		case t&traitInvisible != 0:
+			if r <= 0x9f {
 				gap |= byControl
 			} else {
 				gap |= byInvisible
 			}
-		case r >= 0xe0020 && r <= 0xe007e:
-			v.add(byte(r-0xe0000), i, next, gap|byTag)
+		case t&traitTag != 0:
+			v.add(byte(r-0xe0000), int32(i), int32(next), gap|byTag)
 			gap = 0
 		default:
 			for k := i; k < next; k++ {
-				v.add(text[k], i, next, gap)
+				v.add(text[k], int32(i), int32(next), gap)
 				gap = 0
 			}
 		}
@@ -174,63 +189,113 @@ func (v *view) stripView(text []byte, from, to int) {
 	}
 }
 
-// foldView makes view 2 of view 1.
-func (v *view) foldView(v1 *view) {
-	v.reset()
-	gap := means(0)
-	emit := func(r rune, from, to int, by means) {
-		switch {
-		case invisible(r):
-			gap |= by | byInvisible
-			return
-		case r >= 0xe0020 && r <= 0xe007e: // only behind a reference: view 1 has shown the others
-			v.add(lower(byte(r-0xe0000)), from, to, by|gap|byTag)
-			gap = 0
-			return
-		case r < utf8.RuneSelf:
-			v.add(lower(byte(r)), from, to, by|gap)
-			gap = 0
-			return
-		}
-		space := traitsOf(r)&traitSpace != 0
-		if space {
-			by &^= byReference
-		}
-		folded, alike := foldRune(r)
-		for _, c := range folded {
-			switch {
-			case c == r && space:
-				v.add(otherBlank, from, to, by|gap|bySpace)
-			case c >= utf8.RuneSelf:
-				v.add(other, from, to, by|gap)
-			case space:
-				v.add(byte(c), from, to, by|gap|bySpace)
-			case alike:
-				v.add(byte(c), from, to, by|gap|byLookalike)
-			default:
-				v.add(byte(c), from, to, by|gap|byCompat)
-			}
-			gap = 0
-		}
+// decodedReference is what reference gives.
+type decodedReference struct {
+	text string
+	size int
+}
+
+// maxReferences bounds what is remembered of the references of a file.
+const maxReferences = 4096
+
+// reference is the function of that name with a memory: a text that is made of
+// references repeats them.
+func (s *scan) reference(text []byte) (decoded string, size int) {
+	if len(text) < 2 || text[1] == '#' {
+		return reference(text)
 	}
+	key := text[:min(len(text), 2+nameLength(text))]
+	if d, known := s.references[string(key)]; known {
+		return d.text, d.size
+	}
+	decoded, size = reference(key)
+	if s.references == nil || len(s.references) >= maxReferences {
+		s.references = map[string]decodedReference{}
+	}
+	s.references[string(key)] = decodedReference{decoded, size}
+	return decoded, size
+}
+
+// foldView makes view 2 of view 1.
+func (s *scan) foldView(v, v1 *view) {
+	v.reset(len(v1.text))
+	f := folder{view: v}
 	for i := 0; i < len(v1.text); {
-		if v1.text[i] == '&' {
-			if decoded, size := reference(v1.text[i:]); size > 0 {
+		b := v1.text[i]
+		if b == '&' {
+			if decoded, size := s.reference(v1.text[i:]); size > 0 {
 				by := byReference
 				for _, m := range v1.by[i : i+size] {
 					by |= m
 				}
 				for _, r := range decoded {
-					emit(r, v1.from[i], v1.to[i+size-1], by)
+					f.add(r, v1.from[i], v1.to[i+size-1], by)
 				}
 				i += size
 				continue
 			}
 		}
+		if b < utf8.RuneSelf {
+			v.add(lower(b), v1.from[i], v1.to[i], v1.by[i]|f.gap)
+			f.gap = 0
+			i++
+			continue
+		}
 		r, size := utf8.DecodeRune(v1.text[i:])
-		emit(r, v1.from[i], v1.to[i], v1.by[i])
+		f.add(r, v1.from[i], v1.to[i], v1.by[i])
 		i += size
 	}
+}
+
+// folder adds code points to view 2.
+type folder struct {
+	view *view
+	gap  means // what was removed before the next character
+}
+
+func (f *folder) add(r rune, from, to int32, by means) {
+	v := f.view
+	if r < utf8.RuneSelf {
+		if invisible(r) {
+			f.gap |= by | byControl
+			return
+		}
+		v.add(lower(byte(r)), from, to, by|f.gap)
+		f.gap = 0
+		return
+	}
+	t := traitsOf(r)
+	switch {
+	case t&traitInvisible != 0:
+		f.gap |= by | byInvisible
+		return
+	case t&traitTag != 0: // only behind a reference: view 1 has shown the others
+		by |= byTag
+	case t&traitSpace != 0:
+		by = by&^byReference | bySpace
+	case t&traitLookalike != 0:
+		by |= byLookalike
+	case t&(traitChar|traitMany) != 0:
+		by |= byCompat
+	}
+	switch {
+	case t&traitChar != 0:
+		v.add(byte(t&traitChar), from, to, by|f.gap)
+	case t&traitMany != 0:
+		for _, c := range foldMany(r) {
+			if c < utf8.RuneSelf {
+				v.add(byte(c), from, to, by|f.gap)
+			} else {
+				v.add(other, from, to, by|f.gap)
+			}
+			f.gap = 0
+		}
+	case t&traitSpace != 0:
+		v.add(otherBlank, from, to, by|f.gap)
+	default:
+		v.add(other, from, to, by|f.gap)
+	}
+	f.gap = 0
 }
 
 func blank(b byte) bool { return b == ' ' || b == '\t' || b == '\r' || b == otherBlank }
@@ -240,7 +305,7 @@ const maxTag = 80
 
 // formatView makes view 3 of a line from view 2, from the character skip on.
 func (v *view) formatView(v2 *view, skip int) {
-	v.reset()
+	v.reset(len(v2.text) - skip)
 	t := v2.text
 	gap := means(0)
 	for i := skip; i < len(t); {
@@ -314,12 +379,21 @@ func (s *scan) exact(from, to int) {
 	if !s.checks.views {
 		return
 	}
+	if plainLine(s.text[from:to]) {
+		// The views show what the raw scan has seen. Only the beginning can
+		// matter for a phrase that began on an earlier line.
+		v1, v2 := &s.shown[0], &s.shown[1]
+		v1.stripView(s.text, from, min(to, from+2*longestPhrase))
+		s.foldView(v2, v1)
+		s.joins(v2, from)
+		return
+	}
 	for piece := from; ; piece += maxViewed - viewOverlap {
 		end := min(to, piece+maxViewed)
 		v1, v2, v3 := &s.shown[0], &s.shown[1], &s.shown[2]
 		v1.stripView(s.text, piece, end)
 		s.search(v1, from, false)
-		v2.foldView(v1)
+		s.foldView(v2, v1)
 		s.search(v2, from, false)
 		v3.formatView(v2, 0)
 		s.search(v3, from, true)
@@ -331,6 +405,22 @@ func (s *scan) exact(from, to int) {
 		}
 	}
 }
+
+// plainLine tells whether the views 1 to 3 of a line equal it: printable ASCII
+// without references, without anything that view 3 deletes and without two
+// blanks in a row.
+func plainLine(line []byte) bool {
+	last := byte(0)
+	for _, b := range line {
+		if b < 0x20 || b >= 0x7f || b == ' ' && last == ' ' || plainBreakers[b] {
+			return false
+		}
+		last = b
+	}
+	return true
+}
+
+var plainBreakers = bytesIn("&*`~_<>-")
 
 // search looks for the phrases in one view of a line.
 func (s *scan) search(v *view, line int, formatted bool) {
@@ -399,7 +489,8 @@ func (s *scan) joins(v2 *view, line int) {
 	if line == 0 {
 		return
 	}
-	var lines [joinedLines + 1]lineView
+	j := &s.joining
+	lines := &j.lines
 	n := 0
 	last := &lines[joinedLines]
 	last.set(v2, line, line)
@@ -414,10 +505,9 @@ func (s *scan) joins(v2 *view, line int) {
 			break
 		}
 		l := &lines[joinedLines-1-n]
-		s.joined.stripView(s.text, from, to)
-		var folded view
-		folded.foldView(&s.joined)
-		l.set(&folded, from, to)
+		j.strip.stripView(s.text, from, to)
+		s.foldView(&j.fold, &j.strip)
+		l.set(&j.fold, from, to)
 		// A quoted line with nothing in it ends a paragraph as a blank one does.
 		if l.blank || len(l.text) == 0 {
 			break
@@ -431,15 +521,17 @@ func (s *scan) joins(v2 *view, line int) {
 	if n == 0 {
 		return
 	}
-	var joined view
-	starts := make([]int, 0, joinedLines)
+	joined := &j.text
+	joined.reset(0)
+	var starts [joinedLines + 1]int
+	count := 0
 	for i := joinedLines - n; i <= joinedLines; i++ {
 		l := &lines[i]
 		if i > joinedLines-n {
 			for len(joined.text) > 0 && joined.text[len(joined.text)-1] == ' ' {
 				joined.cut(len(joined.text) - 1)
 			}
-			joined.add(' ', lines[i-1].to, lines[i-1].to, byFormat)
+			joined.add(' ', int32(lines[i-1].to), int32(lines[i-1].to), byFormat)
 		}
 		text := l.view
 		switch {
@@ -449,7 +541,8 @@ func (s *scan) joins(v2 *view, line int) {
 			// The whole of it: its own first characters are kept.
 			text = text.slice(max(0, len(text.text)-longestPhrase), len(text.text))
 		}
-		starts = append(starts, len(joined.text))
+		starts[count] = len(joined.text)
+		count++
 		joined.append(&text)
 	}
 	for k, p := range phrases {
@@ -473,9 +566,15 @@ func (s *scan) joins(v2 *view, line int) {
 			}
 			l := &lines[joinedLines-n+first]
 			_, _, by := joined.span(a, b)
-			s.phrase(uint8(k), l.line, report.Warning, joined.from[a], l.to, ", split by "+(by|byFormat).names())
+			s.phrase(uint8(k), l.line, report.Warning, int(joined.from[a]), l.to, ", split by "+(by|byFormat).names())
 		}
 	}
+}
+
+// joining is the memory of joins, kept from line to line.
+type joining struct {
+	lines             [joinedLines + 1]lineView
+	strip, fold, text view
 }
 
 func (v *view) cut(n int) { v.text, v.from, v.to, v.by = v.text[:n], v.from[:n], v.to[:n], v.by[:n] }
