@@ -165,10 +165,7 @@ func (s *Set) list(t gate.Tree, dir string) error {
 			case gate.Regular:
 				s.Files = append(s.Files, File{Name: name, Entry: c, State: gate.Present})
 			case gate.Symlink, gate.Gitlink, gate.Special, gate.Unmerged:
-				s.Files = append(s.Files, File{
-					Name: name, Entry: c, State: gate.NotRegular,
-					Err: errors.New("it is " + c.Kind.Article()),
-				})
+				s.Files = append(s.Files, notRegular(name, c))
 			}
 		}
 	}
@@ -195,7 +192,7 @@ func (s *Set) sort() {
 }
 
 func notRegular(name string, e gate.Entry) File {
-	return File{Name: name, Entry: e, State: gate.NotRegular, Err: errors.New("it is a " + e.Kind.String())}
+	return File{Name: name, Entry: e, State: gate.NotRegular, Err: errors.New("it is " + e.Kind.Article())}
 }
 
 var lfsPointer = []byte("version https://git-lfs.github.com/spec/v1")
