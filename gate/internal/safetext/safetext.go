@@ -3,6 +3,7 @@
 package safetext
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -36,6 +37,9 @@ func Cut(s string, limit int) string {
 }
 
 // ShellQuote quotes s as one word for a POSIX shell, plain words as they are.
+// The word has no control or format character, no line end and no byte that is
+// not UTF-8, whatever s has: printf makes those, so that the name of a folder
+// makes no second line of a remedy, which could be a command of its own.
 func ShellQuote(s string) string {
 	plain := s != "" && strings.IndexFunc(s, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._/-+@%,:=", r))
@@ -43,5 +47,29 @@ func ShellQuote(s string) string {
 	if plain {
 		return s
 	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	single := func(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
+	var format strings.Builder
+	escaped := false
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1, unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
+			escaped = true
+			for _, c := range []byte(s[i : i+size]) {
+				fmt.Fprintf(&format, `\%03o`, c)
+			}
+		case r == '%':
+			format.WriteString("%%")
+		case r == '\\':
+			format.WriteString(`\\`)
+		default:
+			format.WriteString(s[i : i+size])
+		}
+		i += size
+	}
+	if escaped {
+		// A line end at the very end is lost in this form. No folder has one.
+		return `"$(printf ` + single(format.String()) + `)"`
+	}
+	return single(s)
 }

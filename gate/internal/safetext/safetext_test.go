@@ -71,6 +71,7 @@ func TestShellQuote(t *testing.T) {
 		{"*", "'*'"},
 		{"-rf", "'-rf'"},
 		{"é", "'é'"},
+		{"a\nfix: rm -rf ~", `"$(printf 'a\012fix: rm -rf ~')"`},
 	} {
 		if got := ShellQuote(tt.in); got != tt.want {
 			t.Errorf("ShellQuote(%q) = %q, want %q", tt.in, got, tt.want)
@@ -84,7 +85,7 @@ func TestShellReadsQuotedWordsBack(t *testing.T) {
 	if err != nil {
 		t.Skip("no sh on this machine")
 	}
-	for _, s := range []string{"", "plain/path", "a b", "it's", `"`, `\`, "$HOME", "`id`", "a\nb", "!x", "#x", "-n", "%s", "~root", "{a,b}", "'''", "é\u202e"} {
+	for _, s := range []string{"", "plain/path", "a b", "it's", `"`, `\`, "$HOME", "`id`", "a\nb", "!x", "#x", "-n", "%s", "~root", "{a,b}", "'''", "é\u202e", "50%\t\\n'x'\xff", "a\u2028b"} {
 		out, err := exec.Command(sh, "-c", "printf '%s' "+ShellQuote(s)).Output() //nolint:gosec // what is tested
 		if err != nil || string(out) != s {
 			t.Errorf("%q comes back as %q (%v)", s, out, err)
