@@ -10,10 +10,12 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 	"unicode"
@@ -41,9 +43,12 @@ func TestMain(m *testing.M) {
 	testscript.Main(clearing{m}, map[string]func(){
 		"handoff-gate": func() {
 			limit, _ := time.ParseDuration(os.Getenv(checkTimeout)) // 0, the product's own, when unset
-			os.Exit(cli.Run(context.Background(), os.Args[1:], cli.Process{
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			status := cli.Run(ctx, os.Args[1:], cli.Process{
 				Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Version: "0.0.0-test", CheckTimeout: limit,
-			}))
+			})
+			stop()
+			os.Exit(status)
 		},
 	})
 }
@@ -78,7 +83,7 @@ func TestMain(m *testing.M) {
 //	unusable ARGS       wants exit status 2 and no report
 //	status N ARGS       runs a command that makes no report and wants exit status N
 //
-// and those of contentCommands.
+// and those of contentCommands and actionCommands.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 scripts,
@@ -92,7 +97,7 @@ func TestScripts(t *testing.T) {
 			e.Vars = append(e.Vars, "NOW="+now)
 			return nil
 		},
-		Cmds: commands(contentCommands, map[string]func(*testscript.TestScript, bool, []string){
+		Cmds: commands(contentCommands, actionCommands, map[string]func(*testscript.TestScript, bool, []string){
 			"repo": repo, "handoff": handoff, "manifest": manifest, "note": note, "commit": commit, "head": head, "id": id, "restore": restore,
 			"write": write, "append": appendTo, "edit": edit, "grow": grow, "fifo": fifo,
 			"gate": gateCommand, "unusable": unusable, "status": status,

@@ -1,0 +1,108 @@
+package cli_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/handoff-gate/handoff-gate/gate/report"
+	"github.com/handoff-gate/handoff-gate/schema"
+)
+
+// actionCommands are for scripts about the command action.
+//
+//	action EVENT SETTINGS     runs the action on the current folder, the checkout
+//	                          of a workflow run, and wants exit status 0; lists
+//	                          the report as "gate" does, for stdout to match; the
+//	                          log is on standard error
+//	! action EVENT SETTINGS   the same with exit status 1
+//
+// A setting ".pull_request.base.sha=ID" is a field of the payload, a word
+// between colons ("forced=:true:") no text but JSON; "GITHUB_SHA=ID" is a
+// variable; everything else, "path=auto", is an input. There is no check run,
+// as there is no server: see the tests of package cli for those.
+var actionCommands = map[string]func(*testscript.TestScript, bool, []string){"action": actionStep}
+
+func actionStep(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) == 0 {
+		ts.Fatalf("action needs an event")
+	}
+	const file = ".tmp/report.json"
+	dir, err := os.MkdirTemp("", "handoff-gate-step-*")
+	ts.Check(err)
+	ts.Defer(func() { os.RemoveAll(dir) })
+	payload := object{}
+	env := []string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "GITHUB_EVENT_NAME=" + args[0], "GITHUB_EVENT_PATH=" + filepath.Join(dir, "event.json"),
+		"GITHUB_WORKSPACE=" + ts.MkAbs("."), "GITHUB_REPOSITORY=harbour/tide-tables", "GITHUB_OUTPUT=" + filepath.Join(dir, "output"),
+		"GITHUB_STEP_SUMMARY=" + filepath.Join(dir, "summary"), "INPUT_CHECK-RUN=off", "INPUT_REPORT=" + file,
+	}
+	for _, setting := range args[1:] {
+		name, value, ok := strings.Cut(setting, "=")
+		switch {
+		case !ok:
+			ts.Fatalf("%q is no setting", setting)
+		case strings.HasPrefix(name, "."):
+			setField(ts, payload, strings.Split(name[1:], "."), value)
+		case name == strings.ToUpper(name):
+			env = append(env, setting)
+		default:
+			env = append(env, "INPUT_"+strings.ToUpper(name)+"="+unescape(ts, value))
+		}
+	}
+	data, err := json.Marshal(payload)
+	ts.Check(err)
+	ts.Check(os.WriteFile(filepath.Join(dir, "event.json"), data, 0o644))
+	wanted := 0
+	if neg {
+		wanted = 1
+	}
+	var texts []string
+	for range 2 {
+		cmd := exec.Command("handoff-gate", "action")
+		cmd.Dir, cmd.Env = ts.MkAbs("."), env
+		log, err := cmd.CombinedOutput()
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		if status := cmd.ProcessState.ExitCode(); status != wanted {
+			ts.Fatalf("exit status %d, want %d\n%s", status, wanted, log)
+		}
+		fmt.Fprint(ts.Stderr(), string(log))
+		texts = append(texts, ts.ReadFile(file))
+		ts.Check(os.RemoveAll(ts.MkAbs(".tmp")))
+	}
+	if texts[0] != texts[1] {
+		ts.Fatalf("two runs differ:\n%s\n%s", texts[0], texts[1])
+	}
+	var r report.Report
+	ts.Check(json.Unmarshal([]byte(texts[0]), &r))
+	ts.Check(schema.Check(schema.Report, []byte(texts[0])))
+	ts.Check(coherent(&r, wanted))
+	fmt.Fprint(ts.Stdout(), listing(&r))
+}
+
+// setField puts a value into a payload, objects made as needed.
+func setField(ts *testscript.TestScript, in object, path []string, value string) {
+	for ; len(path) > 1; path = path[1:] {
+		next, ok := in[path[0]].(object)
+		if !ok {
+			next = object{}
+			in[path[0]] = next
+		}
+		in = next
+	}
+	in[path[0]] = value
+	if raw, ok := strings.CutPrefix(value, ":"); ok {
+		var v any
+		ts.Check(json.Unmarshal([]byte(strings.TrimSuffix(raw, ":")), &v))
+		in[path[0]] = v
+	}
+}
