@@ -131,6 +131,7 @@ func parseRules(text string) (*ruleSet, error) {
 		}
 		for _, k := range r.Keywords {
 			k = strings.ToLower(k)
+			set.rules[n].keywords = append(set.rules[n].keywords, k)
 			w, known := words[k]
 			if !known {
 				w = len(list)

@@ -195,7 +195,7 @@ type hiddenCount struct {
 }
 
 // hiddenListed is how many different code points a message lists.
-const hiddenListed = 8
+const hiddenListed = 32
 
 // maxBidiDepth bounds the stack of open embeddings. The Unicode algorithm
 // itself gives up at 125, so nothing deeper is honest.
