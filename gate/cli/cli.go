@@ -44,6 +44,11 @@ func (p Process) getenv(name string) string {
 	return ""
 }
 
+// say writes to standard error. That this fails cannot be said anywhere.
+func (p Process) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(p.Stderr, format, args...)
+}
+
 // command is one row of the table of commands. The table prints the help too.
 type command struct {
 	name    string
@@ -80,7 +85,7 @@ func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)
 func Run(ctx context.Context, args []string, p Process) (status int) {
 	defer func() {
 		if r := recover(); r != nil {
-			fmt.Fprintf(p.Stderr, "handoff-gate: internal error: %v\n%s", r, debug.Stack())
+			p.say("handoff-gate: internal error: %v\n%s", r, debug.Stack())
 			status = statusError
 		}
 	}()
@@ -90,7 +95,7 @@ func Run(ctx context.Context, args []string, p Process) (status int) {
 	}
 	switch name {
 	case "":
-		printHelp(p.Stderr)
+		p.say("%s", programHelp())
 		return statusError
 	case "--version", "-version":
 		name = "version"
@@ -102,6 +107,9 @@ func Run(ctx context.Context, args []string, p Process) (status int) {
 			continue
 		}
 		err := c.run(ctx, p, args)
+		if errors.Is(err, flag.ErrHelp) {
+			_, err = io.WriteString(p.Stdout, c.fullHelp())
+		}
 		var exit exitStatus
 		var usage usageError
 		switch {
@@ -109,17 +117,14 @@ func Run(ctx context.Context, args []string, p Process) (status int) {
 			return statusPass
 		case errors.As(err, &exit):
 			return int(exit)
-		case errors.Is(err, flag.ErrHelp):
-			printCommandHelp(p.Stdout, c)
-			return statusPass
 		case errors.As(err, &usage):
-			fmt.Fprintf(p.Stderr, "handoff-gate %s: %s\nusage: handoff-gate %s %s\n", name, oneLine(err.Error()), c.name, c.usage)
+			p.say("handoff-gate %s: %s\nusage: handoff-gate %s %s\n", name, oneLine(err.Error()), c.name, c.usage)
 		default:
-			fmt.Fprintf(p.Stderr, "handoff-gate %s: %s\n", name, oneLine(err.Error()))
+			p.say("handoff-gate %s: %s\n", name, oneLine(err.Error()))
 		}
 		return statusError
 	}
-	fmt.Fprintf(p.Stderr, "handoff-gate: there is no command %q; `handoff-gate help` lists them\n", name)
+	p.say("handoff-gate: there is no command %q; `handoff-gate help` lists them\n", name)
 	return statusError
 }
 
@@ -211,31 +216,36 @@ func (c *choice) Set(s string) error {
 
 func runHelp(_ context.Context, p Process, args []string) error {
 	if len(args) == 0 {
-		printHelp(p.Stdout)
-		return nil
+		_, err := io.WriteString(p.Stdout, programHelp())
+		return err
 	}
 	for _, c := range commands() {
 		if c.name == args[0] {
-			printCommandHelp(p.Stdout, c)
-			return nil
+			_, err := io.WriteString(p.Stdout, c.fullHelp())
+			return err
 		}
 	}
 	return usagef("there is no command %q", args[0])
 }
 
-func printHelp(w io.Writer) {
-	fmt.Fprint(w, "handoff-gate verifies the files by which AI agents hand work to each other.\n\nusage: handoff-gate COMMAND [ARGUMENTS]\n\n")
+// programHelp is what `help` prints.
+func programHelp() string {
+	var b strings.Builder
+	b.WriteString("handoff-gate verifies the files by which AI agents hand work to each other.\n\nusage: handoff-gate COMMAND [ARGUMENTS]\n\n")
 	for _, c := range commands() {
-		fmt.Fprintf(w, "  %-8s  %s\n", c.name, c.summary)
+		fmt.Fprintf(&b, "  %-8s  %s\n", c.name, c.summary)
 	}
-	fmt.Fprint(w, "\n`handoff-gate help COMMAND` says more. Exit status: 0 the gate passed, 1 a blocking\nfinding exists, 2 the gate could not be run.\n")
+	b.WriteString("\n`handoff-gate help COMMAND` says more. Exit status: 0 the gate passed, 1 a blocking\nfinding exists, 2 the gate could not be run.\n")
+	return b.String()
 }
 
-func printCommandHelp(w io.Writer, c command) {
-	fmt.Fprintf(w, "%s.\n\nusage: handoff-gate %s %s\n", c.summary, c.name, c.usage)
+// fullHelp is what `help COMMAND` prints.
+func (c command) fullHelp() string {
+	s := fmt.Sprintf("%s.\n\nusage: handoff-gate %s %s\n", c.summary, c.name, c.usage)
 	if c.help != "" {
-		fmt.Fprintf(w, "\n%s", c.help)
+		s += "\n" + c.help
 	}
+	return s
 }
 
 func isTerminal(w io.Writer) bool {

@@ -137,12 +137,12 @@ func (a *authoring) results() io.Writer {
 }
 
 func (a *authoring) warn(sentence string) {
-	fmt.Fprintf(a.process.Stderr, "warning: %s\n", adopt.Show(sentence))
+	a.process.say("warning: %s\n", adopt.Show(sentence))
 }
 
 // failed says why a command ended and gives exit status 1.
 func (a *authoring) failed(err error) error {
-	fmt.Fprintf(a.process.Stderr, "handoff-gate %s: %s\n", a.command, adopt.Show(err.Error()))
+	a.process.say("handoff-gate %s: %s\n", a.command, adopt.Show(err.Error()))
 	return exitStatus(statusFail)
 }
 
@@ -219,7 +219,7 @@ func (a *authoring) refused(err error) error {
 		fmt.Fprintf(&b, "  - %s\n", adopt.Show(problem))
 	}
 	fmt.Fprintf(&b, "fix: correct the file, or run `%s --force` to drop that data\n", a.again())
-	fmt.Fprintf(a.process.Stderr, "%s", b.String())
+	a.process.say("%s", b.String())
 	return exitStatus(statusFail)
 }
 
@@ -228,7 +228,7 @@ func (a *authoring) check(folder *adopt.Folder, session adopt.Session, facts ado
 	m, stale, err := folder.Check(session, facts)
 	switch {
 	case errors.Is(err, adopt.ErrNoManifest):
-		fmt.Fprintf(a.process.Stderr, "%s\nfix: %s\n", err, a.again())
+		a.process.say("%s\nfix: %s\n", err, a.again())
 		return exitStatus(statusFail)
 	case err != nil:
 		return a.refused(err)

@@ -15,8 +15,8 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
-// print writes a report to standard output in the format that was asked for.
-func print(p Process, c *common, rep *report.Report, advice []string) error {
+// printReport writes a report to standard output in the format that was asked for.
+func printReport(p Process, c *common, rep *report.Report, advice []string) error {
 	w := bufio.NewWriter(p.Stdout)
 	text := render.TextOptions{Quiet: c.quiet, Advice: advice}
 	var err error

@@ -284,7 +284,7 @@ func finish(p Process, c *common, rep *report.Report, advice []string) error {
 			return err
 		}
 	}
-	if err := print(p, c, rep, advice); err != nil {
+	if err := printReport(p, c, rep, advice); err != nil {
 		return fmt.Errorf("the report cannot be printed: %w", err)
 	}
 	if rep.Verdict == report.Fail {
