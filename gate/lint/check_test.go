@@ -285,7 +285,7 @@ func TestLocksAndTree(t *testing.T) {
 }
 
 func TestIgnoreFile(t *testing.T) {
-	res := scanFile(".aiignore", "# patterns\r\n\r\n  *.pem \njailbreak*\n  # no\n \t\n"+opening+"\n", Options{})
+	res := scanFile(".aiignore", "# patterns\r\n\r\n  *.pem \njailbreak*\n  # no\n \t\n# AK"+"IA0123456789ABCDEF bob@corp.io\n"+opening+"\n", Options{})
 	if res.IgnorePatterns != 3 || res.FirstIgnore != (report.Span{Line: 3, Column: 3, EndColumn: 8}) || len(res.Hits) != 0 || res.Markers.Count != 1 {
 		t.Errorf("got %+v", res)
 	}

@@ -522,7 +522,7 @@ func (s *scan) settleLine() {
 // settleCreds turns what c found on its line into hits. With at, offsets of c
 // are mapped to the text, and only what is not on the line already is added.
 func (s *scan) settleCreds(c *creds, at func(start, end int) (int, int)) {
-	if len(c.found) == 0 {
+	if len(c.found) == 0 || !s.phrases {
 		return
 	}
 	var already map[hitKind]struct{}
