@@ -26,20 +26,20 @@ func main() {
 	}
 }
 
-// figures names the benchmarks for people. One that is not here is printed
-// under its own name.
-var figures = map[string]string{
-	"Large/drift":       "Layer 2 over 50,000 changed files : reading `git diff-tree -r -z --raw` through a pipe",
-	"Large/markers":     "Conflict markers of 50,000 tracked files : `git grep` for the same",
-	"Large/peak/ci":     "Peak memory of `verify --level ci` over 50,000 changed files",
-	"Large/peak/full":   "Peak memory of `verify --level full` over the same",
-	"Hash/files=1":      "Reading and hashing a handoff set of 50 MB, one file : SHA-256 of the bytes in memory",
-	"Hash/files=10":     "The same bytes in ten files",
-	"Small":             "`verify --level ci`, 100 changed files, git included : as many starts of git that do nothing",
-	"Archive/time/full": "`verify --level full` with a LOG-ARCHIVE.md of 50 MB : `sha256sum` and two `grep -E`",
-	"Archive/time/ci":   "The same at `ci`, where two snapshots are judged",
-	"Archive/peak/full": "Peak memory of `verify --level full` with the archive",
-	"Archive/peak/ci":   "The same at `ci`",
+// figures names the benchmarks, and what they are measured against, for people.
+// One that is not here is printed under its own name.
+var figures = map[string][2]string{
+	"Large/drift":       {"Layer 2 over 50,000 changed files", "reading `git diff-tree -r -z --raw` through a pipe and counting"},
+	"Large/markers":     {"Conflict markers of 50,000 tracked files", "`git grep -lE '^(<{7}\\|>{7})'`"},
+	"Large/peak/ci":     {"Peak memory, `verify --level ci`, 50,000 changed files", ""},
+	"Large/peak/full":   {"Peak memory, `verify --level full`, the same", ""},
+	"Hash/files=1":      {"Reading and hashing 50 MB in one file", "SHA-256 of the same bytes in memory"},
+	"Hash/files=10":     {"Reading and hashing 50 MB in ten files", "the same"},
+	"Small":             {"`verify --level ci`, 100 changed files, git included", "as many starts of `git version`, one after another"},
+	"Archive/time/full": {"`verify --level full`, 50 MB `LOG-ARCHIVE.md`", "`sha256sum` and two `grep -E` over that file"},
+	"Archive/time/ci":   {"`verify --level ci`, the same, two snapshots", "the same"},
+	"Archive/peak/full": {"Peak memory, `verify --level full`, 50 MB `LOG-ARCHIVE.md`", ""},
+	"Archive/peak/ci":   {"Peak memory, `verify --level ci`, the same", ""},
 }
 
 // kinds are the pairs of a figure and its bound, with how each is written.
@@ -54,7 +54,7 @@ var processors = regexp.MustCompile(`-\d+$`)
 func run(in io.Reader, out io.Writer) (missed bool, err error) {
 	lines := bufio.NewScanner(in)
 	rows := 0
-	fmt.Fprint(out, "| What, and its floor | Measured | Bound | |\n|---|---|---|---|\n")
+	fmt.Fprint(out, "| What | Floor | Measured | Bound | |\n|---|---|---|---|---|\n")
 	for lines.Scan() {
 		f := strings.Fields(lines.Text())
 		if len(f) > 0 && (f[0] == "FAIL" || f[0] == "---") {
@@ -80,17 +80,17 @@ func run(in io.Reader, out io.Writer) (missed bool, err error) {
 			rows++
 			measured := fmt.Sprintf(k.format, values[k.unit])
 			if k.unit == bench.UnitTime {
-				measured += fmt.Sprintf(", %.1f× its floor", values[bench.UnitRatio])
+				measured += fmt.Sprintf(" (%.1f×)", values[bench.UnitRatio])
 			}
 			verdict := "ok"
 			if values[k.unit] > bound {
 				verdict, missed = "missed", true
 			}
-			title := figures[name]
-			if title == "" {
-				title = name
+			title, named := figures[name]
+			if !named {
+				title[0] = name
 			}
-			fmt.Fprintf(out, "| %s | %s | %s | %s |\n", title, measured, fmt.Sprintf(k.format, bound), verdict)
+			fmt.Fprintf(out, "| %s | %s | %s | %s | %s |\n", title[0], title[1], measured, fmt.Sprintf(k.format, bound), verdict)
 		}
 	}
 	if err == nil {

@@ -19,7 +19,7 @@ PASS
 		t.Errorf("missed %v, %v", missed, err)
 	}
 	for _, want := range []string{
-		"git that do nothing | 20 ms, 3.2× its floor | 50 ms | ok |\n", "| New/case=1 | 1.30× | 1.30× | missed |\n", "| 64 MiB | 64 MiB | ok |\n",
+		"one after another | 20 ms (3.2×) | 50 ms | ok |\n", "| New/case=1 |  | 1.30× | 1.30× | missed |\n", "|  | 64 MiB | 64 MiB | ok |\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
