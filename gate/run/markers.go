@@ -3,19 +3,15 @@ package run
 import (
 	"cmp"
 	"context"
-	"crypto/sha1" //nolint:gosec // git's object ids are SHA-1; nothing here relies on its strength.
-	"crypto/sha256"
-	"encoding/hex"
-	"hash"
 	"io"
-	"os"
+	"io/fs"
 	"runtime"
 	"slices"
-	"strconv"
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/disk"
 	"github.com/handoff-gate/handoff-gate/gate/git"
+	"github.com/handoff-gate/handoff-gate/gate/internal/digest"
 	"github.com/handoff-gate/handoff-gate/gate/internal/parallel"
 	"github.com/handoff-gate/handoff-gate/gate/lint"
 )
@@ -109,7 +105,7 @@ func (s *source) workingMarkers(ctx context.Context, paths []string, recorded []
 			worker.folder, worker.buf = s.run.c.Work.Folder(), make([]byte, markerBuffer)
 			defer worker.folder.Close()
 			if len(recorded) > 0 {
-				worker.blob = newBlob(len(s.run.head.ID))
+				worker.blob = digest.NewBlob(len(s.run.head.ID))
 			}
 			for i, p := range paths[from:to] {
 				if i%1024 == 0 && ctx.Err() != nil {
@@ -166,9 +162,7 @@ const markerBuffer = 256 << 10
 type markerWorker struct {
 	folder *disk.Folder
 	buf    []byte
-	blob   hash.Hash // nil where nothing is recorded
-	sum    [2 * sha256.Size]byte
-	hex    [2 * sha256.Size]byte
+	blob   *digest.Blob // nil where nothing is recorded
 	count  counter
 	treeMarkers
 }
@@ -178,7 +172,7 @@ type markerWorker struct {
 func (w *markerWorker) scan(path, id string) (same bool) {
 	same, err := w.read(path, id)
 	if err != nil {
-		w.problems = append(w.problems, lint.Problem{Path: path, Reason: reasonOf(err).Error()})
+		w.problems = append(w.problems, lint.Problem{Path: path, Reason: err.Error()})
 	}
 	return same
 }
@@ -192,8 +186,7 @@ func (w *markerWorker) read(path, id string) (same bool, err error) {
 	count := &w.count
 	*count = counter{r: f}
 	if id != "" {
-		w.blob.Reset()
-		w.blob.Write(append(strconv.AppendInt(append(w.sum[:0], "blob "...), f.Size(), 10), 0))
+		w.blob.Begin(f.Size())
 		count.also = w.blob
 	}
 	markers, err := lint.ReadMarkers(count, w.buf, false)
@@ -205,8 +198,7 @@ func (w *markerWorker) read(path, id string) (same bool, err error) {
 		if _, err := io.CopyBuffer(io.Discard, onlyReader{count}, w.buf); err != nil {
 			return false, err
 		}
-		sum := w.blob.Sum(w.sum[:0])
-		same = count.n == f.Size() && string(hex.AppendEncode(w.hex[:0], sum)) == id
+		same = count.n == f.Size() && string(w.blob.ID()) == id
 	}
 	if markers.Count > 0 {
 		w.found = append(w.found, lint.TreeMarkers{Path: path, Markers: markers})
@@ -214,18 +206,10 @@ func (w *markerWorker) read(path, id string) (same bool, err error) {
 	return same, nil
 }
 
-// newBlob begins git's id of a file, whose length tells the hash.
-func newBlob(idLength int) hash.Hash {
-	if idLength == 64 {
-		return sha256.New()
-	}
-	return sha1.New() //nolint:gosec // see the import.
-}
-
 // counter counts what is read, and hashes it where asked to.
 type counter struct {
 	r    io.Reader
-	also hash.Hash
+	also *digest.Blob // nil for none
 	n    int64
 }
 
@@ -240,13 +224,6 @@ func (c *counter) Read(p []byte) (int, error) {
 
 // onlyReader hides every method but Read, so that a copy uses the buffer given.
 type onlyReader struct{ io.Reader }
-
-func reasonOf(err error) error {
-	if pe, ok := err.(*os.PathError); ok {
-		return pe.Err
-	}
-	return err
-}
 
 // recordedMarkers scans the files of the index or a commit. A file that the
 // working tree holds with the same bytes at the same path was read there.

@@ -6,12 +6,8 @@ package snapshot
 import (
 	"bytes"
 	"context"
-	"crypto/sha1" //nolint:gosec // git's object ids are SHA-1; nothing here relies on its strength.
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"path"
@@ -20,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/internal/digest"
 	"github.com/handoff-gate/handoff-gate/gate/internal/parallel"
 	"github.com/handoff-gate/handoff-gate/gate/lint"
 )
@@ -227,10 +224,16 @@ func (f *File) read(ctx context.Context, t gate.Tree, o Options) {
 		scan.Size = e.Size
 		scanner = lint.NewScanner(f.Name, scan)
 	}
-	digest := Digest{sum: sha256.New()}
-	blob := blobHash(o.IDLength, e.Size)
+	sum := digest.NewCRFree()
+	var blob *digest.Blob
+	if e.Size >= 0 {
+		blob = digest.NewBlob(o.IDLength)
+	}
+	if blob != nil {
+		blob.Begin(e.Size)
+	}
 	h := newHasher(e.Size, func(chunk []byte) {
-		digest.Write(chunk)
+		sum.Write(chunk)
 		if blob != nil {
 			blob.Write(chunk)
 		}
@@ -266,12 +269,12 @@ func (f *File) read(ctx context.Context, t gate.Tree, o Options) {
 		}
 	}
 	h.finish()
-	f.State, f.Digest = gate.Present, digest.String()
+	f.State, f.Digest = gate.Present, sum.String()
 	if scanner != nil {
 		f.Content = scanner.Finish()
 	}
 	if blob != nil && size == e.Size {
-		f.Blob = hex.EncodeToString(blob.Sum(nil))
+		f.Blob = string(blob.ID())
 	}
 }
 
@@ -340,43 +343,3 @@ func (h *hasher) finish() {
 }
 
 var errTooLarge = fmt.Errorf("it is larger than %d MiB", gate.MaxHandoffFile>>20)
-
-// Digest is the SHA-256 of a stream with every CR left out.
-type Digest struct{ sum hash.Hash }
-
-// NewDigest begins a digest.
-func NewDigest() *Digest { return &Digest{sum: sha256.New()} }
-
-// Write adds a part of the stream.
-func (d *Digest) Write(p []byte) (int, error) {
-	n := len(p)
-	for {
-		i := bytes.IndexByte(p, '\r')
-		if i < 0 {
-			d.sum.Write(p)
-			return n, nil
-		}
-		d.sum.Write(p[:i])
-		p = p[i+1:]
-	}
-}
-
-// String gives the digest as a manifest records it.
-func (d *Digest) String() string { return "sha256:" + hex.EncodeToString(d.sum.Sum(nil)) }
-
-// blobHash begins the id git gives to a file of that size.
-func blobHash(idLength int, size int64) hash.Hash {
-	var h hash.Hash
-	switch {
-	case size < 0:
-		return nil
-	case idLength == 40:
-		h = sha1.New() //nolint:gosec // see the import.
-	case idLength == 64:
-		h = sha256.New()
-	default:
-		return nil
-	}
-	fmt.Fprintf(h, "blob %d\x00", size)
-	return h
-}
