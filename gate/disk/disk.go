@@ -230,7 +230,7 @@ func (f *File) Read(p []byte) (int, error) {
 	}
 	n, err := f.handle.read(p)
 	if err != nil {
-		return 0, err
+		return 0, reason(err)
 	}
 	f.pos += int64(n)
 	if n == 0 || f.pos == f.size {

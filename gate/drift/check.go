@@ -4,13 +4,13 @@
 package drift
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/internal/digest"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/policy"
 	"github.com/handoff-gate/handoff-gate/gate/report"
@@ -457,37 +457,29 @@ func (c *checker) touched(records []record) (bool, error) {
 // contentDiffers compares a file between two trees, CR-free. The two are read
 // one after the other: a tree need not have two of its files open at once.
 func contentDiffers(old, current gate.Tree, path string) (bool, error) {
-	a, err := digest(old, path)
+	a, err := digestOf(old, path)
 	if err != nil {
 		return false, err
 	}
-	b, err := digest(current, path)
+	b, err := digestOf(current, path)
 	return a != b, err
 }
 
-// digest is the SHA-256 of a file without any CR.
-func digest(t gate.Tree, path string) (sum [sha256.Size]byte, err error) {
+// digestOf is the digest of a file's content, CR-free.
+func digestOf(t gate.Tree, path string) (string, error) {
 	if t == nil {
-		return sum, errNoTree
+		return "", errNoTree
 	}
 	r, _, err := t.Open(path)
 	if err != nil {
-		return sum, err
+		return "", err
 	}
 	defer r.Close()
-	h := sha256.New()
-	buf := make([]byte, 32<<10)
-	for {
-		n, err := r.Read(buf)
-		h.Write(gate.WithoutCR(buf[:n]))
-		if err == io.EOF {
-			h.Sum(sum[:0])
-			return sum, nil
-		}
-		if err != nil {
-			return sum, err
-		}
+	sum := digest.NewCRFree()
+	if _, err := io.Copy(sum, r); err != nil {
+		return "", err
 	}
+	return sum.String(), nil
 }
 
 // notUpdated is the verdict against the change (5.5).

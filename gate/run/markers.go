@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"io/fs"
 	"runtime"
 	"slices"
 

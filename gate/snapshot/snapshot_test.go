@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -38,52 +37,6 @@ func read(t *testing.T, tree gate.Tree, o snapshot.Options) *snapshot.Set {
 		t.Fatal(err)
 	}
 	return s
-}
-
-// The digest of a stream does not depend on where it is cut, and CR count
-// nowhere: not in pairs, not at the ends, not alone.
-func TestDigestLeavesOutEveryCR(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test's own input.
-	texts := []string{"", "\r", "\r\r\r", "a", "\ra\r", "a\r\nb\r\n", "a\r\rb", "\x00\r\xff"}
-	for range 200 {
-		b := make([]byte, random.IntN(300))
-		for i := range b {
-			b[i] = "\r\nab"[random.IntN(4)]
-		}
-		texts = append(texts, string(b))
-	}
-	for _, text := range texts {
-		d := snapshot.NewDigest()
-		for rest := []byte(text); len(rest) > 0; {
-			n := 1 + random.IntN(len(rest))
-			before := string(rest[:n])
-			if written, err := d.Write(rest[:n]); written != n || err != nil {
-				t.Fatalf("Write gives %d, %v for %d bytes", written, err, n)
-			}
-			if string(rest[:n]) != before {
-				t.Fatalf("Write changed its argument %q", before)
-			}
-			rest = rest[n:]
-		}
-		if got, want := d.String(), digest(text); got != want {
-			t.Errorf("%q: got %s, want %s", text, got, want)
-		}
-	}
-}
-
-func FuzzDigest(f *testing.F) {
-	f.Add([]byte("a\r\nb\r"), 1)
-	f.Add([]byte("\r\r"), 7)
-	f.Fuzz(func(t *testing.T, data []byte, step int) {
-		step = max(1, step%64)
-		d := snapshot.NewDigest()
-		for part := range slices.Chunk(data, step) {
-			_, _ = d.Write(part)
-		}
-		if d.String() != digest(string(data)) {
-			t.Errorf("%q in steps of %d has another digest", data, step)
-		}
-	})
 }
 
 // A file larger than the buffer is read in parts, with a CR at the seam.
