@@ -24,6 +24,8 @@ var reaches = map[string][]string{
 	"gate/disk":                  {"os", "golang.org/x/sys/unix"},
 	"gate/git":                   {"os", "os/exec", "path/filepath", "syscall"},
 	"gate/proc":                  {"os", "os/exec", "path/filepath", "syscall", "golang.org/x/sys/unix"},
+	"gate/internal/bench":        {"os", "os/exec", "path/filepath"},
+	"gate/internal/bench/table":  {"os"},
 	"gate/internal/gittest":      {"os", "os/exec", "path/filepath"},
 	"githubapi":                  {"os", "net", "net/http"},
 	"githubapi/apitest":          {"os", "net", "net/http", "path/filepath"},
