@@ -468,3 +468,24 @@ func TestEveryPhraseIsFound(t *testing.T) {
 		}
 	}
 }
+
+// TestLongLines hides phrases round the borders of the pieces that a long line
+// is viewed in, and behind a word that ends where a block does.
+func TestLongLines(t *testing.T) {
+	const hidden = "jail\u200bbreak"
+	for _, at := range []int{0, blockSize - 3, maxViewed - 5, maxViewed - viewOverlap, 2*maxViewed - viewOverlap - 4, 3 * maxViewed} {
+		line := strings.Repeat("x", at) + hidden + strings.Repeat("y", maxViewed)
+		want := []string{
+			fmt.Sprintf("injection error 2:%d-%d jailbreak", at+1, at+11),
+			fmt.Sprintf("hidden-unicode warning 2:%d-%d ", at+5, at+6),
+		}
+		if got := describe(scanFile("LOG.md", "# Log\n"+line+"\n", Options{})); !slices.Equal(got, want) {
+			t.Errorf("at %d: got %q, want %q", at, got, want)
+		}
+	}
+	// The raw scan knows no pieces.
+	far := "override " + strings.Repeat("z", 3*maxViewed) + " safety"
+	if got := describe(scanFile("LOG.md", far, Options{})); len(got) != 1 || !strings.HasPrefix(got[0], "injection error 1:1-") {
+		t.Errorf("halves far apart: %q", got)
+	}
+}
