@@ -23,8 +23,6 @@ ARG DEBIAN_IMAGE=debian:bookworm-slim@sha256:00000000000000000000000000000000000
 # BuildKit's own value, hence the default in the expression.
 FROM --platform=${BUILDPLATFORM:-linux/amd64} ${GO_IMAGE} AS build
 WORKDIR /src
-# .dockerignore lets in the module's sources and nothing else.
-COPY . .
 # Set automatically by BuildKit; empty in the classic builder, which builds for its own platform.
 ARG TARGETOS
 ARG TARGETARCH
@@ -33,6 +31,8 @@ ARG VERSION=0.1.0
 ARG REVISION=
 # Modules come from here, and their bytes are checked against go.sum wherever that is.
 ARG GOPROXY=https://proxy.golang.org
+# .dockerignore lets in the module's sources and nothing else.
+COPY . .
 # -mod=readonly, so that the build cannot change go.mod or go.sum; no toolchain but the
 # image's own is used. Two builds of one commit give the same bytes.
 RUN CGO_ENABLED=0 GOFLAGS=-mod=readonly GOTOOLCHAIN=local \

@@ -68,6 +68,18 @@ func TestImage(t *testing.T) {
 	t.Run("same report as the binary", func(t *testing.T) { sameReport(t, image, binary) })
 	t.Run("as the runner starts it", func(t *testing.T) { asRunner(t, image, binary) })
 	t.Run("fetches a base over HTTPS", func(t *testing.T) { fetchesBase(t, image) })
+	t.Run("in a workflow under act", func(t *testing.T) {
+		act := tool(t, "github.com/nektos/act")
+		// The job itself runs in a container: only then does act give a container action
+		// its mounts. Any Linux will do for it.
+		job := "handoff-gate-test/debian:" + time.Now().UTC().Format("20060102")
+		if err := exec.CommandContext(t.Context(), "docker", "image", "inspect", job).Run(); err != nil {
+			t.Skip("SKIPPED: there is no image for act to run the job in")
+		}
+		// The form that a release's action.yml has; there it names the image by digest.
+		released := strings.Replace(read(t, "action.yml"), "image: Dockerfile", "image: docker://"+image, 1)
+		underAct(t, act, released, "--platform", "ubuntu-latest="+job, "--bind")
+	})
 }
 
 // command runs a program and returns its output; it must succeed.

@@ -1,8 +1,6 @@
 package packaging
 
 import (
-	"context"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -146,34 +143,38 @@ func usable(t *testing.T, name string, with map[string]string) {
 	}
 }
 
-// The required-check example, run by act on this machine itself: act is a second
-// implementation of the runner, so it finds what a test that calls the program
-// cannot (names of inputs, outputs, the composite's environment). What it would fetch
-// from GitHub is replaced by folders: the checkout by one that does nothing, since the
-// workspace is the sample's own repository, and the action by the composite one,
-// reduced to starting the binary that was built here.
+// The required-check example, run by act on this machine itself, with the composite
+// action reduced to starting the binary that was built here. In TestImage it runs with
+// the image.
 func TestExampleUnderAct(t *testing.T) {
 	act := tool(t, "github.com/nektos/act")
-	source := filepath.Join(root(t), "testdata", "sample")
-	scratch := t.TempDir()
-	workspace := filepath.Join(scratch, "tide-tables")
-	commits, err := sample.Build(t.Context(), source, workspace)
-	if err != nil {
-		t.Fatal(err)
-	}
-	binary := filepath.Join(scratch, "bin", "handoff-gate")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".")
-	build.Dir = root(t)
-	if output, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, output)
-	}
-	noCheckout := actionFolder(t, filepath.Join(scratch, "no-checkout"), "name: checkout\nruns:\n  using: composite\n  steps:\n    - run: 'true'\n      shell: bash\n")
+	binary := filepath.Join(t.TempDir(), "handoff-gate")
+	command(t, root(t), nil, "go", "build", "-o", binary, ".")
 	composite := read(t, ".github/actions/run/action.yml")
 	start := regexp.MustCompile(`run: exec bash .*`).ReplaceAllLiteralString(composite, "run: exec "+binary+" action")
 	if start == composite {
 		t.Fatal("the composite action's command has changed; so must this test")
 	}
-	gate := actionFolder(t, filepath.Join(scratch, "gate"), start)
+	underAct(t, act, start, "--platform", "ubuntu-latest=-self-hosted")
+}
+
+// underAct runs the required-check example by act with an action of the given
+// metadata, on the sample's pull request, broken and repaired.
+//
+// Act is a second implementation of the runner, so it finds what a test that calls the
+// program cannot: names of inputs and outputs, the composite's environment, mounts.
+// What it would fetch from GitHub is replaced by folders: the action, and the checkout
+// by one that does nothing, since the workspace is the sample's own repository.
+func underAct(t *testing.T, act, metadata string, more ...string) {
+	t.Helper()
+	scratch := t.TempDir()
+	workspace := filepath.Join(scratch, "tide-tables")
+	commits, err := sample.Build(t.Context(), filepath.Join(root(t), "testdata", "sample"), workspace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	noCheckout := actionFolder(t, filepath.Join(scratch, "no-checkout"), "name: checkout\nruns:\n  using: composite\n  steps:\n    - run: 'true'\n      shell: bash\n")
+	gate := actionFolder(t, filepath.Join(scratch, "gate"), metadata)
 
 	example := read(t, ".github/examples/required-check.yml")
 	uses := regexp.MustCompile(`uses: (\S+@\S+)`).FindAllStringSubmatch(example, -1)
@@ -200,20 +201,13 @@ func TestExampleUnderAct(t *testing.T) {
 			if err := os.WriteFile(event, sample.PullRequest("opened", commits.Base, tt.head), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-			defer cancel()
-			cmd := exec.CommandContext(ctx, act, "pull_request",
-				"--workflows", file, "--eventpath", event, "--platform", "ubuntu-latest=-self-hosted",
-				"--local-repository", uses[0][1]+"="+noCheckout, "--local-repository", uses[1][1]+"="+gate,
-				"--action-offline-mode", "--no-cache-server", "--rm", "--directory", workspace)
-			cmd.Env = append(os.Environ(), "HOME="+t.TempDir(), "XDG_CACHE_HOME="+t.TempDir())
-			output, err := cmd.CombinedOutput()
-			var exit *exec.ExitError
-			if err != nil && !errors.As(err, &exit) {
-				t.Fatal(err)
-			}
-			log := string(output)
-			if passed := err == nil; passed != tt.passes {
+			env := append(os.Environ(), "HOME="+t.TempDir(), "XDG_CACHE_HOME="+t.TempDir())
+			_, log, status := run(t, env, "", act, append([]string{
+				"pull_request", "--workflows", file, "--eventpath", event,
+				"--local-repository", uses[0][1] + "=" + noCheckout, "--local-repository", uses[1][1] + "=" + gate,
+				"--action-offline-mode", "--pull=false", "--no-cache-server", "--rm", "--directory", workspace,
+			}, more...)...)
+			if passed := status == 0; passed != tt.passes {
 				t.Fatalf("the workflow passed: %t, expected %t\n%s", passed, tt.passes, log)
 			}
 			if !tt.passes && !strings.Contains(log, "handoff-not-updated") {
