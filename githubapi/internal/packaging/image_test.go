@@ -68,18 +68,7 @@ func TestImage(t *testing.T) {
 	t.Run("same report as the binary", func(t *testing.T) { sameReport(t, image, binary) })
 	t.Run("as the runner starts it", func(t *testing.T) { asRunner(t, image, binary) })
 	t.Run("fetches a base over HTTPS", func(t *testing.T) { fetchesBase(t, image) })
-	t.Run("in a workflow under act", func(t *testing.T) {
-		act := tool(t, "github.com/nektos/act")
-		// The job itself runs in a container: only then does act give a container action
-		// its mounts. Any Linux will do for it.
-		job := "handoff-gate-test/debian:" + time.Now().UTC().Format("20060102")
-		if err := exec.CommandContext(t.Context(), "docker", "image", "inspect", job).Run(); err != nil {
-			t.Skip("SKIPPED: there is no image for act to run the job in")
-		}
-		// The form that a release's action.yml has; there it names the image by digest.
-		released := strings.Replace(read(t, "action.yml"), "image: Dockerfile", "image: docker://"+image, 1)
-		underAct(t, act, released, "--platform", "ubuntu-latest="+job, "--bind")
-	})
+	t.Run("in workflows under act", func(t *testing.T) { imageUnderAct(t, image, module) })
 }
 
 // command runs a program and returns its output; it must succeed.
@@ -657,6 +646,46 @@ func fetchesBase(t *testing.T, image string) {
 				t.Error("the token is in the log")
 			}
 			foreign(t, dir)
+		})
+	}
+}
+
+// imageUnderAct runs the required-check example and the project's own workflow with the
+// image, in the form that a release's action.yml has; there it names the image by digest.
+func imageUnderAct(t *testing.T, image, module string) {
+	act := tool(t, "github.com/nektos/act")
+	// The job itself runs in a container: only then does act give a container action its
+	// mounts. Any Linux will do for it.
+	job := "handoff-gate-test/debian:" + time.Now().UTC().Format("20060102")
+	if err := exec.CommandContext(t.Context(), "docker", "image", "inspect", job).Run(); err != nil {
+		t.Skip("SKIPPED: there is no image for act to run the job in")
+	}
+	more := []string{"--platform", "ubuntu-latest=" + job, "--bind"}
+	released := strings.Replace(read(t, "action.yml"), "image: Dockerfile", "image: docker://"+image, 1)
+	t.Run("example", func(t *testing.T) { exampleUnderAct(t, act, released, more...) })
+
+	// The project's own workflow, in a copy of this module whose action names the image.
+	commit := func(path, text string) string {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(module, path), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		command(t, module, nil, "git", "add", "--", path)
+		command(t, module, nil, "git", "-c", "user.name=Ada", "-c", "user.email=ada@example.com", "commit", "--quiet", "--message", path)
+		return strings.TrimSpace(command(t, module, nil, "git", "rev-parse", "HEAD"))
+	}
+	workflow := filepath.Join(module, ".github", "workflows", "handoff.yml")
+	for _, tt := range []struct {
+		name, path string
+		passes     bool
+	}{
+		{"own workflow, the sample project changed without its handoff", "testdata/sample/base/src/tides.py", false},
+		{"own workflow, something else changed", "CONTRIBUTING.md", true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			base := commit("action.yml", released+"# "+tt.name+"\n")
+			head := commit(tt.path, read(t, tt.path)+"# one more line\n")
+			underAct(t, act, module, workflow, sample.PullRequest("opened", base, head), tt.passes, more...)
 		})
 	}
 }

@@ -155,37 +155,21 @@ func TestExampleUnderAct(t *testing.T) {
 	if start == composite {
 		t.Fatal("the composite action's command has changed; so must this test")
 	}
-	underAct(t, act, start, "--platform", "ubuntu-latest=-self-hosted")
+	exampleUnderAct(t, act, start, "--platform", "ubuntu-latest=-self-hosted")
 }
 
-// underAct runs the required-check example by act with an action of the given
-// metadata, on the sample's pull request, broken and repaired.
-//
-// Act is a second implementation of the runner, so it finds what a test that calls the
-// program cannot: names of inputs and outputs, the composite's environment, mounts.
-// What it would fetch from GitHub is replaced by folders: the action, and the checkout
-// by one that does nothing, since the workspace is the sample's own repository.
-func underAct(t *testing.T, act, metadata string, more ...string) {
+// exampleUnderAct runs the required-check example with an action of the given metadata
+// on the sample's pull request, broken and repaired.
+func exampleUnderAct(t *testing.T, act, metadata string, more ...string) {
 	t.Helper()
-	scratch := t.TempDir()
-	workspace := filepath.Join(scratch, "tide-tables")
-	commits, err := sample.Build(t.Context(), filepath.Join(root(t), "testdata", "sample"), workspace)
-	if err != nil {
-		t.Fatal(err)
+	workspace, commits := checkout(t)
+	gate := actionFolder(t, metadata)
+	example := filepath.Join(root(t), ".github", "examples", "required-check.yml")
+	uses := regexp.MustCompile(`uses: (handoff-gate/handoff-gate@\S+)`).FindStringSubmatch(read(t, ".github/examples/required-check.yml"))
+	if uses == nil {
+		t.Fatal("the example does not use the action")
 	}
-	noCheckout := actionFolder(t, filepath.Join(scratch, "no-checkout"), "name: checkout\nruns:\n  using: composite\n  steps:\n    - run: 'true'\n      shell: bash\n")
-	gate := actionFolder(t, filepath.Join(scratch, "gate"), metadata)
-
-	example := read(t, ".github/examples/required-check.yml")
-	uses := regexp.MustCompile(`uses: (\S+@\S+)`).FindAllStringSubmatch(example, -1)
-	if len(uses) != 2 {
-		t.Fatalf("the example uses %v", uses)
-	}
-	file := filepath.Join(scratch, "workflow.yml")
-	if err := os.WriteFile(file, []byte(example), 0o644); err != nil {
-		t.Fatal(err)
-	}
-
+	more = append(more, "--local-repository", uses[1]+"="+gate)
 	for _, tt := range []struct {
 		name, head, merge string
 		passes            bool
@@ -197,31 +181,51 @@ func underAct(t *testing.T, act, metadata string, more ...string) {
 			if err := sample.Checkout(t.Context(), workspace, tt.merge); err != nil {
 				t.Fatal(err)
 			}
-			event := filepath.Join(t.TempDir(), "event.json")
-			if err := os.WriteFile(event, sample.PullRequest("opened", commits.Base, tt.head), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			env := append(os.Environ(), "HOME="+t.TempDir(), "XDG_CACHE_HOME="+t.TempDir())
-			_, log, status := run(t, env, "", act, append([]string{
-				"pull_request", "--workflows", file, "--eventpath", event,
-				"--local-repository", uses[0][1] + "=" + noCheckout, "--local-repository", uses[1][1] + "=" + gate,
-				"--action-offline-mode", "--pull=false", "--no-cache-server", "--rm", "--directory", workspace,
-			}, more...)...)
-			if passed := status == 0; passed != tt.passes {
-				t.Fatalf("the workflow passed: %t, expected %t\n%s", passed, tt.passes, log)
-			}
-			if !tt.passes && !strings.Contains(log, "handoff-not-updated") {
-				t.Fatalf("the workflow failed for another reason\n%s", log)
-			}
+			underAct(t, act, workspace, example, sample.PullRequest("opened", commits.Base, tt.head), tt.passes, more...)
 		})
 	}
 }
 
-func actionFolder(t *testing.T, dir, text string) string {
+// underAct runs a workflow by act for a pull_request event in a workspace that is
+// checked out already, and tells whether it passed as expected; a failure must be for
+// want of an updated handoff.
+//
+// Act is a second implementation of the runner, so it finds what a test that calls the
+// program cannot: names of inputs and outputs, the composite's environment, mounts.
+// What it would fetch from GitHub is replaced by folders; the checkout by one that does
+// nothing.
+func underAct(t *testing.T, act, workspace, workflow string, event []byte, passes bool, more ...string) {
 	t.Helper()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	data, err := os.ReadFile(workflow)
+	if err != nil {
 		t.Fatal(err)
 	}
+	checkout := regexp.MustCompile(`uses: (actions/checkout@\S+)`).FindSubmatch(data)
+	if checkout == nil {
+		t.Fatalf("%s has no checkout", workflow)
+	}
+	nothing := actionFolder(t, "name: checkout\nruns:\n  using: composite\n  steps:\n    - run: 'true'\n      shell: bash\n")
+	file := filepath.Join(t.TempDir(), "event.json")
+	if err := os.WriteFile(file, event, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	env := append(os.Environ(), "HOME="+t.TempDir(), "XDG_CACHE_HOME="+t.TempDir())
+	_, log, status := run(t, env, "", act, append([]string{
+		"pull_request", "--workflows", workflow, "--eventpath", file, "--directory", workspace,
+		"--local-repository", string(checkout[1]) + "=" + nothing,
+		"--action-offline-mode", "--pull=false", "--no-cache-server", "--rm",
+	}, more...)...)
+	if passed := status == 0; passed != passes {
+		t.Fatalf("the workflow passed: %t, expected %t\n%s", passed, passes, log)
+	}
+	if !passes && !strings.Contains(log, "handoff-not-updated") {
+		t.Fatalf("the workflow failed for another reason\n%s", log)
+	}
+}
+
+func actionFolder(t *testing.T, text string) string {
+	t.Helper()
+	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "action.yml"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
