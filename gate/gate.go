@@ -4,11 +4,9 @@ package gate
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"io/fs"
-	"path"
 	"strings"
 )
 
@@ -100,14 +98,6 @@ type Change struct {
 	Path             string // from the repository's top level, any bytes
 	OldMode, NewMode uint32 // git modes; 0 for an absent side
 	OldID, NewID     string // object ids; all zeros for an absent side
-}
-
-// History answers questions about commits.
-type History interface {
-	// Changes compares the trees of two commits (or trees), recursively.
-	Changes(ctx context.Context, base, head string) ([]Change, error)
-	// IsAncestor tells whether a is reachable from b (a commit reaches itself).
-	IsAncestor(ctx context.Context, a, b string) (bool, error)
 }
 
 // State says how far reading a document came.
@@ -203,10 +193,6 @@ func Below(dir, p string) (rel string, ok bool) {
 	}
 	return "", false
 }
-
-// CleanProject brings a project folder into the form used here: slashes, no
-// trailing slash, "." for the top level.
-func CleanProject(p string) string { return path.Clean(p) }
 
 // WithoutCR removes every byte 0x0D, wherever it stands ("CR-free" in the
 // specification). It returns b itself when there is none.

@@ -102,9 +102,6 @@ func ReadPayload(r io.Reader) ([]byte, error) {
 	return data, nil
 }
 
-// Err says why the payload as a whole could not be read; nil when it could.
-func (e Event) Err() error { return e.err }
-
 // NothingLeft says why an event leaves nothing to verify: its branch or tag was
 // deleted. It is "" for every other event, and for a payload that cannot be
 // read, which proves nothing.

@@ -602,8 +602,8 @@ func TestPublishedPayloads(t *testing.T) {
 			defer f.Close()
 			data, err := ReadPayload(f)
 			e := ReadEvent(ev, file, data, err)
-			if e.Err() != nil {
-				t.Fatal(e.Err())
+			if e.err != nil {
+				t.Fatal(e.err)
 			}
 			c := line{head: w.head, parent: prBase}
 			if len(w.base) == 40 {

@@ -84,21 +84,9 @@ func (r *Repo) raw(ctx context.Context, o order, args ...string) (changes []gate
 	return changes, nil
 }
 
-// ParseRaw reads the NUL-separated records of `--raw -z`. Anything that is not
-// exactly such a record is an error, never a shorter list. The changes share
-// the memory of out.
-func ParseRaw(out string) ([]gate.Change, error) {
-	changes, rest, err := parseRaw(nil, out)
-	if err == nil && rest != "" {
-		err = errRaw
-	}
-	if err != nil {
-		return nil, err
-	}
-	return changes, nil
-}
-
-// parseRaw adds the whole records at the beginning of out and gives the rest.
+// parseRaw adds the whole records of `--raw -z` at the beginning of out and gives
+// the rest. What is not exactly such a record is an error, never a shorter list.
+// The changes share the memory of out.
 func parseRaw(changes []gate.Change, out string) ([]gate.Change, string, error) {
 	for len(out) > 0 {
 		if out[0] != ':' {

@@ -301,35 +301,3 @@ func TestAncestryTagsAndRefs(t *testing.T) {
 		t.Errorf("an annotated tag is taken for a commit: %v", err)
 	}
 }
-
-func FuzzParseRaw(f *testing.F) {
-	id, zero := strings.Repeat("a", 40), strings.Repeat("0", 40)
-	f.Add(":100644 100644 " + id + " " + id + " M\x00a\x00")
-	f.Add(":000000 120000 " + zero + " " + id + " A\x00a\nb\x00:160000 000000 " + id + " " + zero + " D\x00c\x00")
-	f.Add(":100644 100644 " + id + " " + id + " R100\x00a\x00b\x00")
-	f.Add(":100644 100644 " + id)
-	f.Fuzz(func(t *testing.T, out string) {
-		changes, err := git.ParseRaw(out)
-		if err != nil {
-			return
-		}
-		// What was understood is all there was: writing it again gives the input.
-		var b strings.Builder
-		for _, c := range changes {
-			b.WriteString(":" + mode(c.OldMode) + " " + mode(c.NewMode) + " " + c.OldID + " " + c.NewID + " " + string(c.Status) + "\x00" + c.Path + "\x00")
-		}
-		if b.String() != out {
-			t.Errorf("%q was read as %q", out, b.String())
-		}
-	})
-}
-
-func mode(m uint32) string {
-	const digits = "01234567"
-	out := []byte("000000")
-	for i := 5; i >= 0; i-- {
-		out[i] = digits[m&7]
-		m >>= 3
-	}
-	return string(out)
-}

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"fmt"
 	"path"
 	"strings"
 	"unicode"
@@ -163,9 +162,4 @@ func firstRunes(s string, n int) string {
 		n--
 	}
 	return s
-}
-
-// String is the annotation in one line, for a log of requests.
-func (a Annotation) String() string {
-	return fmt.Sprintf("%s %s:%d %s", a.Severity, plainLine(a.Path), a.StartLine, plainLine(a.Title))
 }

@@ -393,16 +393,6 @@ var layers = []layer{
 	{schemacheck.ID, schemacheck.Title, func(o Options) bool { return verifying(o) && o.Schema }, decideSchema},
 }
 
-// Layers names the layers that a run with these options has, in order.
-func Layers(o Options) (out []report.Layer) {
-	for _, l := range layers {
-		if l.on(o) {
-			out = append(out, report.Layer{ID: l.id, Title: l.title})
-		}
-	}
-	return out
-}
-
 // Skipped is the report of a run in which nothing was evaluated, with the
 // reason in every layer.
 func Skipped(projects []Project, o Options, why string) *report.Report {

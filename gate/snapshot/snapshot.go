@@ -46,16 +46,13 @@ type Set struct {
 	NotReal     string // the component of the handoff folder that is no real folder; "" when all are
 	NotRealKind gate.Kind
 	Manifest    gate.Document
-	Files       []File               // ordered by name
-	children    map[string]gate.Kind // direct children, folders too
+	Files       []File          // ordered by name
+	children    map[string]bool // direct children, folders too
 }
 
 // Has tells whether the handoff folder has a direct child of exactly that name,
 // in any form.
-func (s *Set) Has(name string) bool { return s.children[name] != 0 }
-
-// Child tells what a direct child of the handoff folder is; 0 for none.
-func (s *Set) Child(name string) gate.Kind { return s.children[name] }
+func (s *Set) Has(name string) bool { return s.children[name] }
 
 // File finds an entry by its name; nil when there is none or it is a folder.
 func (s *Set) File(name string) *File {
@@ -75,13 +72,10 @@ type Options struct {
 	DigestOnly bool
 }
 
-// ErrNoHandoff says that a project has no handoff folder at all.
-var ErrNoHandoff = errors.New("there is no folder .ai/handoff")
-
 // Read reads the handoff set of a project. A handoff folder that is absent from
 // the tree gives a set without files, as an index may lack it.
 func Read(ctx context.Context, t gate.Tree, project string, o Options) (*Set, error) {
-	s := &Set{Tree: t.Name(), children: map[string]gate.Kind{}}
+	s := &Set{Tree: t.Name(), children: map[string]bool{}}
 	dir := gate.Join(project, gate.HandoffDir)
 	for _, p := range []string{gate.Join(project, ".ai"), dir} {
 		e, err := t.Stat(p)
@@ -152,7 +146,7 @@ func (s *Set) list(t gate.Tree, dir string) error {
 		for _, c := range children {
 			name, _ := gate.Below(dir, c.Path)
 			if d == dir {
-				s.children[name] = c.Kind
+				s.children[name] = true
 			}
 			switch c.Kind {
 			case gate.Folder:
