@@ -2,6 +2,7 @@ package git
 
 import (
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 )
@@ -31,7 +32,11 @@ const (
 // that begins with GIT_, and every setting of aahp-verify.md 2.1.
 func (r *Repo) environment(m mode) []string {
 	env := make([]string, 0, len(r.inherited)+32)
-	env = append(env, r.inherited...)
+	for _, kv := range r.inherited {
+		if m == network || !r.narrow || plain(kv) {
+			env = append(env, kv)
+		}
+	}
 	env = append(env,
 		"GIT_OPTIONAL_LOCKS=0",
 		"GIT_TERMINAL_PROMPT=0",
@@ -63,7 +68,6 @@ func (r *Repo) environment(m mode) []string {
 	}
 	if m == network {
 		settings = append(settings,
-			setting{"protocol.ext.allow", "never"},
 			setting{"http.followRedirects", "false"},
 			setting{"gc.auto", "0"},
 			setting{"maintenance.auto", "false"},
@@ -81,6 +85,31 @@ func (r *Repo) environment(m mode) []string {
 	return env
 }
 
+// plain tells a variable that a git which asks no server has a use for. Where an
+// earlier step of a job may have left variables behind, it gets no others: what
+// they do to a program and its libraries is more than any list of bad ones knows.
+// Nor can a declared check that outlives its time read secrets of the step in
+// the environment of a git that is started later.
+func plain(kv string) bool {
+	name, _, _ := strings.Cut(kv, "=")
+	switch name {
+	case "PATH", "HOME", "XDG_CONFIG_HOME", "USER", "LOGNAME", "TZ", "TMPDIR", "TMP", "TEMP":
+		return true
+	}
+	// Windows needs a dozen of its own to start a program at all.
+	return runtime.GOOS == "windows" || strings.HasPrefix(name, "GIT_")
+}
+
+// loadsCode tells a variable that makes a program load a library, start another
+// program or write down the keys of its connections.
+func loadsCode(name string) bool {
+	switch name {
+	case "GCONV_PATH", "GLIBC_TUNABLES", "SSLKEYLOGFILE", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE":
+		return true
+	}
+	return strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_") || strings.HasPrefix(name, "OPENSSL_")
+}
+
 func has(env []string, name string) bool {
 	for _, kv := range env {
 		if strings.HasPrefix(kv, name+"=") {
@@ -94,7 +123,8 @@ func has(env []string, name string) bool {
 // takes the hook variables back, made absolute against the start folder. The
 // inputs of an action and the runner's own credentials are dropped too: git has
 // no use for them, and what a process has in its environment, others of its
-// user can read.
+// user can read. Where no hooks are served, the environment is not that of a
+// person at work, and what would load code into git is dropped as well.
 func inherit(environ []string, startDir string, hooks bool) []string {
 	var out []string
 	for _, kv := range environ {
@@ -120,6 +150,7 @@ func inherit(environ []string, startDir string, hooks bool) []string {
 				out = append(out, name+"="+value)
 			}
 		case name == "LC_ALL", strings.HasPrefix(name, "INPUT_"), strings.HasPrefix(name, "ACTIONS_"):
+		case !hooks && loadsCode(name):
 		default:
 			out = append(out, kv)
 		}

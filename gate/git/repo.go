@@ -37,6 +37,7 @@ type Repo struct {
 	top       string
 	program   string
 	inherited []string
+	narrow    bool // of inherited only what is plain reaches git's plumbing
 	server    string
 	token     string
 	debug     func(string)
@@ -44,6 +45,9 @@ type Repo struct {
 	onDemand  *batch      // of a partial clone whose objects may be fetched; else nil
 	offline   atomic.Bool // nothing is fetched on demand any more
 	stop      context.CancelFunc
+
+	originOnce     sync.Once
+	originIsServer bool // origin is on the server that the token is for
 
 	mu    sync.Mutex
 	trees map[string]map[string]gate.Entry // raw tree objects, by id
@@ -63,12 +67,9 @@ func (e *damagedError) Unwrap() []error { return []error{e.error, ErrDamaged} }
 
 // Open finds the repository that holds o.Dir and checks that git accepts it.
 func Open(ctx context.Context, o Options) (*Repo, error) {
-	program, err := findGit(o.Environ)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrNoRepository, err)
-	}
 	inherited := inherit(o.Environ, o.StartDir, o.ServeHooks)
 	top := hookTop(inherited, o)
+	var err error
 	if top == "" {
 		if top, err = findTop(o.Dir); err != nil {
 			return nil, err
@@ -77,9 +78,16 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 			inherited = inherit(o.Environ, o.StartDir, false)
 		}
 	}
+	if !o.ServeHooks {
+		inherited = proc.SetEnv(inherited, "PATH="+pathOutside(lookup(inherited, "PATH"), top))
+	}
+	program, err := findGit(inherited)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrNoRepository, err)
+	}
 	ctx, stop := context.WithCancel(ctx)
 	r := &Repo{
-		top: top, program: program, inherited: inherited, server: o.Server, token: o.Token, debug: o.Debug, stop: stop,
+		top: top, program: program, inherited: inherited, narrow: !o.ServeHooks, server: o.Server, token: o.Token, debug: o.Debug, stop: stop,
 		trees: map[string]map[string]gate.Entry{},
 	}
 	reader := func(m mode) *batch {
@@ -165,6 +173,24 @@ func findGit(environ []string) (string, error) {
 		}
 	}
 	return "", errors.New("there is no git in PATH")
+}
+
+// pathOutside gives the folders of a PATH that are absolute and not below top.
+// An earlier step of a job may have put one of the checkout in front, and what is
+// there the change decides.
+func pathOutside(path, top string) string {
+	var out []string
+	for _, dir := range filepath.SplitList(path) {
+		real, err := filepath.EvalSymlinks(dir)
+		if !filepath.IsAbs(dir) || err != nil {
+			continue
+		}
+		if rel, err := filepath.Rel(top, real); err == nil && filepath.IsLocal(rel) {
+			continue
+		}
+		out = append(out, dir)
+	}
+	return strings.Join(out, string(filepath.ListSeparator))
 }
 
 // Close ends the long-lived children.
