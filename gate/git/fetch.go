@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -167,12 +168,51 @@ func classify(err error) *FetchError {
 // credential gives the token to the server's own URL and nothing else. The
 // empty value before it clears the header that a checkout may have left in the
 // repository's configuration: two Authorization headers are refused.
+//
+// A child that has the token starts no program that the configuration names, as
+// whatever git starts inherits its environment: credentials come from nowhere
+// else, and only the transports that the header is for are left. Where origin is
+// on another server or reached in another way, the token is of no use, and git
+// does not get it.
 func (r *Repo) credential() []setting {
-	if r.token == "" || r.server == "" {
-		return nil
+	if r.token == "" || r.server == "" || !r.atServer() {
+		return []setting{{"protocol.ext.allow", "never"}}
 	}
 	key := "http." + strings.TrimSuffix(r.server, "/") + "/.extraheader"
-	return []setting{{key, ""}, {key, "Authorization: Basic " + BasicToken(r.token)}}
+	return []setting{
+		{key, ""},
+		{key, "Authorization: Basic " + BasicToken(r.token)},
+		{"protocol.allow", "never"},
+		{"protocol.https.allow", "always"},
+		{"protocol.http.allow", "always"},
+		{"protocol.ext.allow", "never"},
+		{"credential.helper", ""},
+		{"core.askPass", ""},
+		{"core.alternateRefsCommand", ""},
+	}
+}
+
+// atServer tells whether origin, as git resolves it, is a URL of the server that
+// the token is for.
+func (r *Repo) atServer() bool {
+	r.originOnce.Do(func() {
+		out, err := r.output(context.Background(), "ls-remote", "--get-url", "origin")
+		if err != nil {
+			return
+		}
+		origin, err := url.Parse(strings.TrimSuffix(string(out), "\n"))
+		if err != nil {
+			return
+		}
+		server, err := url.Parse(r.server)
+		if err != nil {
+			return
+		}
+		r.originIsServer = (origin.Scheme == "https" || origin.Scheme == "http") && origin.Scheme == server.Scheme &&
+			strings.EqualFold(origin.Host, server.Host) &&
+			strings.HasPrefix(origin.Path, strings.TrimSuffix(server.Path, "/")+"/")
+	})
+	return r.originIsServer
 }
 
 // BasicToken is the form of a token that stands in the header.

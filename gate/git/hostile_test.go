@@ -3,8 +3,12 @@ package git
 import (
 	"context"
 	"encoding/hex"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -137,5 +141,118 @@ func TestTreesOutOfOrder(t *testing.T) {
 				seen[ch.Path] = true
 			}
 		})
+	}
+}
+
+// Programs that the repository's configuration names never see the token: what
+// has it starts none, and what starts one has it not.
+func TestTheTokenReachesNoProgramOfTheConfiguration(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("SKIPPED: the program is a shell script")
+	}
+	const token = "ghs_forTheServerAlone"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("WWW-Authenticate", `Basic realm="git"`)
+		http.Error(w, "who are you", http.StatusUnauthorized)
+	}))
+	t.Cleanup(server.Close)
+	source := gittest.New(t, "")
+	source.Write("a", "1\n")
+	id := source.Commit("one")
+	for _, c := range []struct {
+		name, origin string
+		started      bool // the configuration's own programs count where the token is of no use
+	}{
+		{"the server", server.URL + "/o/r.git", false},
+		{"the server, by another name", "alias:o/r.git", false},
+		{"another server", strings.Replace(server.URL, "127.0.0.1", "localhost", 1) + "/o/r.git", true},
+		{"a path", source.Dir, true},
+		{"ssh", "git@127.0.0.1:o/r.git", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			r := gittest.New(t, "")
+			r.Write("b", "1\n")
+			r.Commit("first")
+			seen := filepath.Join(t.TempDir(), "seen")
+			program := filepath.Join(t.TempDir(), "program")
+			if err := os.WriteFile(program, []byte("#!/bin/sh\nenv >> "+seen+"\nexit 1\n"), 0o700); err != nil { //nolint:gosec // it is to be started.
+				t.Fatal(err)
+			}
+			r.Git("config", "remote.origin.url", c.origin)
+			r.Git("config", "url."+server.URL+"/.insteadOf", "alias:")
+			for _, key := range []string{"credential.helper", "core.askPass", "core.sshCommand", "core.gitProxy", "core.alternateRefsCommand", "remote.origin.uploadpack"} {
+				r.Git("config", key, program)
+			}
+			r.Write(".git/objects/info/alternates", source.Dir+"/.git/objects\n")
+			repo, err := Open(context.Background(), Options{Dir: r.Dir, StartDir: r.Dir, Environ: os.Environ(), Server: server.URL, Token: token})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer repo.Close()
+			if err := repo.Fetch(context.Background(), strings.Repeat("1", len(id))); err == nil {
+				t.Error("it was fetched")
+			}
+			env, err := os.ReadFile(seen)
+			if (err == nil) != c.started {
+				t.Errorf("started a program: %v, want %v", err == nil, c.started)
+			}
+			if strings.Contains(string(env), BasicToken(token)) || strings.Contains(string(env), token) {
+				t.Errorf("a program that the configuration names has the token:\n%s", env)
+			}
+		})
+	}
+}
+
+// What loads code into git, or is none of its business, does not reach it from
+// a step's environment. A person's own environment counts.
+func TestWhatGitInherits(t *testing.T) {
+	outside := t.TempDir()
+	r := gittest.New(t, "")
+	r.Write("b", "1\n")
+	r.Commit("first")
+	r.Write("tools/x", "1\n")
+	inside := filepath.Join(r.Dir, "tools")
+	path := strings.Join([]string{inside, outside, "bin", os.Getenv("PATH")}, string(filepath.ListSeparator))
+	environ := []string{
+		"PATH=" + path, "HOME=/home/x", "LD_PRELOAD=", "LD_LIBRARY_PATH=/x", "DYLD_INSERT_LIBRARIES=/x", "OPENSSL_CONF=/x", "GCONV_PATH=/x",
+		"SSLKEYLOGFILE=/x", "SSH_ASKPASS=/x", "HTTPS_PROXY=http://127.0.0.1:1", "GITHUB_TOKEN=secret", "NPM_TOKEN=secret", "INPUT_TOKEN=secret", "ACTIONS_RUNTIME_TOKEN=secret",
+	}
+	names := func(serve bool, m mode) (names []string, path string) {
+		repo, err := Open(context.Background(), Options{Dir: r.Dir, StartDir: r.Dir, Environ: environ, ServeHooks: serve})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer repo.Close()
+		for _, kv := range repo.environment(m) {
+			name, value, _ := strings.Cut(kv, "=")
+			if name == "PATH" {
+				path = value
+			}
+			if !strings.HasPrefix(name, "GIT_") && name != "PATH" && name != "LC_ALL" {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		return names, path
+	}
+	for _, c := range []struct {
+		name  string
+		serve bool
+		mode  mode
+		want  string
+	}{
+		{"ci", false, plumbing, "HOME"},
+		{"ci, the user's configuration", false, userConfig, "HOME"},
+		{"ci, the network", false, network, "GITHUB_TOKEN HOME HTTPS_PROXY NPM_TOKEN"},
+		{"below ci", true, plumbing, "DYLD_INSERT_LIBRARIES GCONV_PATH GITHUB_TOKEN HOME HTTPS_PROXY LD_LIBRARY_PATH LD_PRELOAD NPM_TOKEN OPENSSL_CONF SSH_ASKPASS SSLKEYLOGFILE"},
+	} {
+		got, gotPath := names(c.serve, c.mode)
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %v, want %s", c.name, got, c.want)
+		}
+		if !c.serve && (strings.Contains(gotPath, inside) || !strings.HasPrefix(gotPath, outside)) {
+			t.Errorf("%s: PATH is %s", c.name, gotPath)
+		}
 	}
 }
