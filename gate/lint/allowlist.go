@@ -300,9 +300,7 @@ func shownKey(key string) string {
 // maskAddress shows an address as aahp-lint.md 5 says.
 func maskAddress(a string) string {
 	var c creds
-	text := []byte(a)
-	c.reset(text)
-	c.scanLine(0, len(text))
+	c.scanLine([]byte(a))
 	at := strings.IndexByte(a, '@')
 	if at < 1 {
 		return "***"

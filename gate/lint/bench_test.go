@@ -19,7 +19,7 @@ func ordinaryText(size int) []byte {
 	for b.Len() < size {
 		switch r.Intn(12) {
 		case 0:
-			b.WriteString("\n## 2026-03-14 Session: move the scanner — part 2\n\n")
+			b.WriteString("\n## 2026-03-14 Session: move the scanner — done\n\n")
 		case 1:
 			b.WriteString("- `gate/lint/scan.go:141`: see https://github.com/handoff-gate/handoff-gate/pull/12 (commit 3f2a9c1e7b) \n")
 		case 2:

@@ -67,13 +67,14 @@ func (c *creds) event(row uint32, i int) {
 	}
 }
 
-// scanLine finds everything in text[from:to], which must be a whole line, for
-// the callers that have a line and no stream.
-func (c *creds) scanLine(from, to int) {
-	c.from, c.to, c.found = from, to, c.found[:0]
+// scanLine finds everything in a whole line, for the callers that have a line and
+// no stream.
+func (c *creds) scanLine(line []byte) {
+	c.reset(line)
+	c.from, c.to, c.found = 0, len(line), c.found[:0]
 	row, a := uint32(0), credAutomaton
-	for i := from; i < to; i++ {
-		row = a.next[int(row)+int(a.class[c.text[i]])]
+	for i, b := range line {
+		row = a.next[int(row)+int(a.class[b])]
 		if row&look != 0 {
 			row &^= look
 			c.event(row, i)
@@ -228,8 +229,7 @@ func holdsSecret(text string) bool {
 	for _, t := range [][]byte{[]byte(text), stripText(nil, []byte(text))} {
 		for len(t) > 0 {
 			line, rest, _ := bytes.Cut(t, []byte{'\n'})
-			c.reset(line)
-			c.scanLine(0, len(line))
+			c.scanLine(line)
 			if len(c.found) > 0 {
 				return true
 			}

@@ -15,22 +15,10 @@ const markerLength = 7
 // binaryWindow is how much of a file is looked at for a NUL.
 const binaryWindow = 8 << 10
 
-// ScanMarkers finds the conflict markers in a whole file. A handoff file is
+// ReadMarkers finds the conflict markers in a whole file. A handoff file is
 // always read; any other is passed over when a NUL stands in its first 8,192
-// bytes. It allocates nothing, so one buffer serves for a whole tree.
-func ScanMarkers(data []byte, handoff bool) Markers {
-	if !handoff && bytes.IndexByte(data[:min(len(data), binaryWindow)], 0) >= 0 {
-		return Markers{Binary: true}
-	}
-	m := newMarkerState()
-	if mayHoldMarker(data) {
-		m.scan(data)
-	}
-	return m.result
-}
-
-// ReadMarkers is ScanMarkers for a file that is not in memory. It reads through
-// buf, which must hold more than 8,192 bytes.
+// bytes. It reads through buf, which must hold more than these and serves for a
+// whole tree.
 func ReadMarkers(r io.Reader, buf []byte, handoff bool) (Markers, error) {
 	m := newMarkerState()
 	for first := true; ; first = false {
@@ -85,9 +73,6 @@ const (
 )
 
 func newMarkerState() markerState { return markerState{line: 1, column: 1} }
-
-// skip counts lines that hold no marker.
-func (m *markerState) skip(text []byte) { m.line += bytes.Count(text, []byte{'\n'}) }
 
 // scan reads the next piece.
 func (m *markerState) scan(text []byte) {

@@ -43,23 +43,32 @@ func TestConflictMarkers(t *testing.T) {
 		{"an invalid byte is no white space", "\xa0" + opening + "\n", 0, 0, 0, 0},
 		{"brackets after a line that only begins with some", "<<<\n<<<<\n", 0, 0, 0, 0},
 	} {
-		m := ScanMarkers([]byte(tc.text), false)
+		m := markersOf([]byte(tc.text), false)
 		if m.Count != tc.count || m.First.Line != tc.line || m.First.Column != tc.col || m.First.EndColumn != tc.end {
 			t.Errorf("%s: %q: got %d at %+v", tc.name, tc.text, m.Count, m.First)
 		}
 	}
 }
 
+// markersOf reads the markers of a text at once.
+func markersOf(text []byte, handoff bool) Markers {
+	m, err := ReadMarkers(bytes.NewReader(text), make([]byte, max(len(text), binaryWindow)+1), handoff)
+	if err != nil {
+		panic(err) // memory can always be read
+	}
+	return m
+}
+
 func TestMarkersInBinaryFiles(t *testing.T) {
 	text := []byte("a\x00\n" + opening + "\n")
-	if m := ScanMarkers(text, false); !m.Binary || m.Count != 0 {
+	if m := markersOf(text, false); !m.Binary || m.Count != 0 {
 		t.Errorf("outside the handoff folder: %+v", m)
 	}
-	if m := ScanMarkers(text, true); m.Binary || m.Count != 1 {
+	if m := markersOf(text, true); m.Binary || m.Count != 1 {
 		t.Errorf("a handoff file: %+v", m)
 	}
 	late := append(bytes.Repeat([]byte("x"), binaryWindow), text...)
-	if m := ScanMarkers(append(late, opening...), false); m.Binary {
+	if m := markersOf(append(late, opening...), false); m.Binary {
 		t.Errorf("a NUL after the window: %+v", m)
 	}
 	buf := make([]byte, 16<<10)
@@ -88,7 +97,7 @@ func bareMarkers(text string) (count, first int) {
 func checkMarkers(t *testing.T, r *rand.Rand, text string) {
 	t.Helper()
 	count, first := bareMarkers(text)
-	whole := ScanMarkers([]byte(text), true)
+	whole := markersOf([]byte(text), true)
 	if whole.Count != count || whole.First.Line != first {
 		t.Fatalf("%q: got %d, first on line %d; want %d, %d", text, whole.Count, whole.First.Line, count, first)
 	}

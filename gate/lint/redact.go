@@ -30,8 +30,7 @@ func Redact(text string) string {
 
 func redactLine(out *strings.Builder, line []byte) {
 	var c creds
-	c.reset(line)
-	c.scanLine(0, len(line))
+	c.scanLine(line)
 	slices.SortFunc(c.found, func(a, b credMatch) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(b.end, a.end))
 	})

@@ -142,7 +142,7 @@ func (s *scan) run(text []byte, from int, state uint32) uint32 {
 		}
 	}
 	s.settleLine()
-	if s.checks.views {
+	if s.views {
 		s.base64(text, from, len(text), nil)
 	}
 	if s.extended {
@@ -196,7 +196,7 @@ func (s *scan) special(p, np uint32, i int) (state uint32, size int) {
 			s.wantHidden = true
 		}
 		s.after = i + size
-		return s.feedRune(p, r, t, i), size
+		return s.feedRune(p, r, t), size
 	case b == '&':
 		return s.ampersand(p, i)
 	case b == '<':
@@ -224,7 +224,7 @@ func (s *scan) special(p, np uint32, i int) (state uint32, size int) {
 		}
 		return p, 1
 	}
-	s.accept(np&^look, i)
+	s.accept(np &^ look)
 	return np &^ look, 1
 }
 
@@ -253,7 +253,7 @@ func (s *scan) exactly() {
 }
 
 // accept handles the end of one of the sieve's words.
-func (s *scan) accept(row uint32, i int) {
+func (s *scan) accept(row uint32) {
 	for _, id := range sieve.words(row) {
 		switch w := sieveWords[id]; {
 		case w.head:
@@ -269,7 +269,7 @@ func (s *scan) accept(row uint32, i int) {
 }
 
 // feed moves the sieve by one ASCII character that a view has made of another.
-func (s *scan) feed(p uint32, c byte, i int) uint32 {
+func (s *scan) feed(p uint32, c byte) uint32 {
 	np := sieve.next[int(p)+int(sieve.class[c])]
 	if np&look == 0 {
 		return np
@@ -300,23 +300,23 @@ func (s *scan) feed(p uint32, c byte, i int) uint32 {
 		}
 		return 0
 	}
-	s.accept(np&^look, i)
+	s.accept(np &^ look)
 	return np &^ look
 }
 
 // feedRune moves the sieve by one code point as view 2 sees it.
-func (s *scan) feedRune(p uint32, r rune, t traits, i int) uint32 {
+func (s *scan) feedRune(p uint32, r rune, t traits) uint32 {
 	switch {
 	case t&traitInvisible != 0:
 		return p
 	case t&traitChar != 0:
-		return s.feed(p, byte(t&traitChar), i)
+		return s.feed(p, byte(t&traitChar))
 	case t&traitSpace != 0:
-		return s.feed(p, ' ', i)
+		return s.feed(p, ' ')
 	case t&traitMany != 0:
 		for _, c := range foldMany(r) {
 			if c < utf8.RuneSelf {
-				p = s.feed(p, byte(c), i)
+				p = s.feed(p, byte(c))
 			} else {
 				p = 0
 			}
@@ -327,18 +327,18 @@ func (s *scan) feedRune(p uint32, r rune, t traits, i int) uint32 {
 }
 
 // feedDecoded moves the sieve by what a reference decodes to.
-func (s *scan) feedDecoded(p uint32, r rune, i int) uint32 {
+func (s *scan) feedDecoded(p uint32, r rune) uint32 {
 	switch {
 	case r == '\t' || r == '\r':
-		return s.feed(p, ' ', i)
+		return s.feed(p, ' ')
 	case r == '\n':
 		return 0
 	case r >= utf8.RuneSelf:
-		return s.feedRune(p, r, traitsOf(r), i)
+		return s.feedRune(p, r, traitsOf(r))
 	case invisible(r):
 		return p
 	}
-	return s.feed(p, byte(r), i)
+	return s.feed(p, byte(r))
 }
 
 // ampersand handles a "&", which may open a character reference.
@@ -366,7 +366,7 @@ func (s *scan) ampersand(p uint32, i int) (state uint32, size int) {
 			s.exactly()
 		}
 		s.after = i + size
-		return s.feedDecoded(p, r, i), size
+		return s.feedDecoded(p, r), size
 	}
 	n := nameLength(text)
 	if murky(text, 1+n) && text[1+n] != '&' {
@@ -379,7 +379,7 @@ func (s *scan) ampersand(p uint32, i int) (state uint32, size int) {
 		if decoded, ok := referenceNames[string(text[1:2+n])]; ok {
 			s.after = i + n + 2
 			for _, r := range decoded {
-				p = s.feedDecoded(p, r, i)
+				p = s.feedDecoded(p, r)
 			}
 			return p, n + 2
 		}
@@ -394,7 +394,7 @@ func (s *scan) ampersand(p uint32, i int) (state uint32, size int) {
 		}
 		s.after = i + 1 + l
 		for _, r := range decoded {
-			p = s.feedDecoded(p, r, i)
+			p = s.feedDecoded(p, r)
 		}
 		return p, 1 + l
 	}
@@ -480,7 +480,7 @@ func (s *scan) settleLine() {
 	s.open = false
 	from, to := s.lineFrom, s.lineTo
 	s.settleCreds(&s.creds, nil)
-	stripped := s.wantStrip && s.checks.views
+	stripped := s.wantStrip && s.views
 	if stripped {
 		s.settleStripped(from, to)
 	}
@@ -588,8 +588,7 @@ func length(match []byte) string {
 func (s *scan) settleStripped(from, to int) {
 	s.strip = stripText(s.strip[:0], s.text[from:to])
 	s.stripMap = offsets{text: s.text[from:to]}
-	s.stripped.reset(s.strip)
-	s.stripped.scanLine(0, len(s.strip))
+	s.stripped.scanLine(s.strip)
 	s.settleCreds(&s.stripped, s.unstripped)
 }
 

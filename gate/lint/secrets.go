@@ -70,8 +70,8 @@ var detectors = []detector{
 	{kind: "openai-project-key", expr: `\bsk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{40,}`, heads: []string{"sk-proj-", "sk-svcacct-", "sk-admin-"}, match: seq(word, run(alnumURL, 40, 0))},
 	{kind: "openrouter-key", expr: `\bsk-or-v1-[a-f0-9]{64}\b`, heads: []string{"sk-or-v1-"}, match: seq(word, run("a-f0-9", 64, 64), boundary)},
 	{kind: "huggingface-token", expr: `\bhf_[A-Za-z0-9]{34}\b`, heads: []string{"hf_"}, match: seq(word, run(alnum, 34, 34), boundary)},
-	{kind: "google-api-key", expr: `\bAIza([A-Za-z0-9_-]{35})(?:[^A-Za-z0-9_-]|$)`, heads: []string{"AIza"}, match: seq(word, run(alnumURL, 35, 35), not(alnumURL))},
-	{kind: "google-oauth-secret", expr: `\bGOCSPX-([A-Za-z0-9_-]{28})(?:[^A-Za-z0-9_-]|$)`, heads: []string{"GOCSPX-"}, match: seq(word, run(alnumURL, 28, 28), not(alnumURL))},
+	{kind: "google-api-key", expr: `\bAIza([A-Za-z0-9_-]{35})(?:[^A-Za-z0-9_-]|$)`, heads: []string{"AIza"}, match: seq(word, run(alnumURL, 35, 35), notAlnumURL)},
+	{kind: "google-oauth-secret", expr: `\bGOCSPX-([A-Za-z0-9_-]{28})(?:[^A-Za-z0-9_-]|$)`, heads: []string{"GOCSPX-"}, match: seq(word, run(alnumURL, 28, 28), notAlnumURL)},
 	{kind: "google-access-token", expr: `\bya29\.[A-Za-z0-9_-]{30,}`, heads: []string{"ya29."}, match: seq(word, run(alnumURL, 30, 0))},
 	{
 		kind: "slack-other-token", expr: `\bxox[aeors](?:\.xox[bp])?-[A-Za-z0-9-]{20,}`, heads: []string{"xoxa", "xoxe", "xoxo", "xoxr", "xoxs"},
@@ -95,12 +95,12 @@ var detectors = []detector{
 		},
 		shown: "https://discord.com/api/webhooks/***", match: seq(run("0-9", 17, 20), lit("/"), run(alnumURL, 60, 0)),
 	},
-	{kind: "telegram-bot-token", expr: `\b(\d{8,10}:AA[A-Za-z0-9_-]{33})(?:[^A-Za-z0-9_-]|$)`, heads: []string{":AA"}, shown: "***:AA***", match: seq(before("0-9", 8, 10), run(alnumURL, 33, 33), not(alnumURL))},
+	{kind: "telegram-bot-token", expr: `\b(\d{8,10}:AA[A-Za-z0-9_-]{33})(?:[^A-Za-z0-9_-]|$)`, heads: []string{":AA"}, shown: "***:AA***", match: seq(before("0-9", 8, 10), run(alnumURL, 33, 33), notAlnumURL)},
 	{kind: "stripe-key", expr: `\b[sr]k_(?:live|test|prod)_[A-Za-z0-9]{16,}`, heads: []string{"sk_live_", "sk_test_", "sk_prod_", "rk_live_", "rk_test_", "rk_prod_"}, match: seq(word, run(alnum, 16, 0))},
 	{kind: "stripe-webhook-secret", expr: `\bwhsec_[A-Za-z0-9+/=]{32,}`, heads: []string{"whsec_"}, match: seq(word, run("A-Za-z0-9+/=", 32, 0))},
 	{
 		kind: "sendgrid-key", expr: `\bSG\.([A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43})(?:[^A-Za-z0-9_-]|$)`, heads: []string{"SG."},
-		match: seq(word, run(alnumURL, 22, 22), lit("."), run(alnumURL, 43, 43), not(alnumURL)),
+		match: seq(word, run(alnumURL, 22, 22), lit("."), run(alnumURL, 43, 43), notAlnumURL),
 	},
 	{kind: "shopify-token", expr: `\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}\b`, heads: []string{"shpat_", "shpca_", "shppa_", "shpss_"}, match: seq(word, run("a-fA-F0-9", 32, 32), boundary)},
 	{kind: "digitalocean-token", expr: `\bdo[opr]_v1_[a-f0-9]{64}\b`, heads: []string{"doo_v1_", "dop_v1_", "dor_v1_"}, match: seq(word, run("a-f0-9", 64, 64), boundary)},
@@ -220,13 +220,12 @@ const (
 )
 
 var (
-	word     = step{kind: stepWord}
-	boundary = step{kind: stepBoundary}
+	word        = step{kind: stepWord}
+	boundary    = step{kind: stepBoundary}
+	notAlnumURL = step{kind: stepNot, set: bytesIn(alnumURL)}
 )
 
 func lit(s string) step { return step{kind: stepLit, text: s} }
-
-func not(class string) step { return step{kind: stepNot, set: bytesIn(class)} }
 
 func run(class string, least, most int) step {
 	return step{kind: stepRun, set: bytesIn(class), min: least, max: most}

@@ -62,8 +62,7 @@ func bareLine(line string) []string {
 
 // fastLine finds the same through the automaton and the matchers.
 func fastLine(c *creds, line string) []string {
-	c.reset([]byte(line))
-	c.scanLine(0, len(line))
+	c.scanLine([]byte(line))
 	var out []string
 	c.settle(func(m credMatch) {
 		out = append(out, fmt.Sprintf("%s %d-%d", detectors[m.detector].kind, m.start, m.end))
@@ -444,14 +443,16 @@ func TestSecretsOnTheirPlace(t *testing.T) {
 		{"a token without registered claims", jwtOf(`{"some":"payload"}`), nil},
 		{"a token without an algorithm", jwt(r, `{"typ":"JWT"}`, `{"sub":"4711"}`), nil},
 		{"a URL with credentials", "postgres://app:hunter2hunter2@db.corp.local", []string{
-			"secret-suspect warning 1:1-44 url-credentials", "pii error 1:16-44 hunter2hunter2@db.corp.local"}},
+			"secret-suspect warning 1:1-44 url-credentials", "pii error 1:16-44 hunter2hunter2@db.corp.local",
+		}},
 		{"user and password the same", "postgres://postgres:postgres@db/x", nil},
 		{"a sample host", "https://user:hunter2hunter2@localhost:8080/", nil},
 		{"a variable in place of the password", "https://user:${PASSWORD}@db.internal/", nil},
 		{"PuTTY", "PuTTY-User-" + "Key-File-2: ssh-rsa", []string{"secret error 1:1-23 putty-key"}},
 		{"documentation of the kinds", "AIza... sk_live_... sk-ant-... AccountKey=<key> glrt-short shpat_redacted rubygems_version", nil},
 		{"invisible characters between", "sk-" + key[:8] + "\u2060" + key[8:], []string{
-			"secret error 1:1-25 openai-style-key", "hidden-unicode warning 1:12-13 "}},
+			"secret error 1:1-25 openai-style-key", "hidden-unicode warning 1:12-13 ",
+		}},
 	} {
 		got := describe(scanFile("STATUS.md", tc.line+"\n", Options{}))
 		if !slices.Equal(got, tc.want) {

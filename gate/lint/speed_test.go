@@ -3,6 +3,7 @@ package lint
 import (
 	"bytes"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,10 +16,10 @@ import (
 	"time"
 )
 
-// best is the least time of a few rounds.
-func best(rounds int, f func()) time.Duration {
+// best is the least time of three rounds.
+func best(f func()) time.Duration {
 	least := time.Hour
-	for range rounds {
+	for range 3 {
 		start := time.Now()
 		f()
 		least = min(least, time.Since(start))
@@ -46,7 +47,8 @@ func command(t testing.TB, dir, name string, args ...string) {
 	cmd.Env = append(os.Environ(), "LC_ALL=C", "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_SYSTEM="+os.DevNull,
 		"GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		if e, ok := err.(*exec.ExitError); !ok || e.ExitCode() != 1 || len(out) > 0 { // grep: nothing found
+		var e *exec.ExitError
+		if !errors.As(err, &e) || e.ExitCode() != 1 || len(out) > 0 { // grep: nothing found
 			t.Fatalf("%s %v: %v\n%s", name, args, err, out)
 		}
 	}
@@ -75,12 +77,12 @@ func measureArchive(t testing.TB) (ours, floor time.Duration) {
 			t.Fatal(err)
 		}
 	}
-	floor = best(3, func() {
+	floor = best(func() {
 		command(t, dir, "sha256sum", file)
 		command(t, dir, "grep", "-aE", "-f", "secrets", file)
 		command(t, dir, "grep", "-aiE", "-f", "phrases", file)
 	})
-	ours = best(3, func() {
+	ours = best(func() {
 		f, err := os.Open(file)
 		if err != nil {
 			t.Fatal(err)
@@ -157,23 +159,20 @@ func TestMarkerSpeed(t *testing.T) {
 	}
 	command(t, dir, "git", "init", "-q")
 	command(t, dir, "git", "add", "-A")
-	floor := best(3, func() { command(t, dir, "git", "grep", "-lE", "^[[:space:]]*(<{7}|>{7})") })
+	floor := best(func() { command(t, dir, "git", "grep", "-lE", "^[[:space:]]*(<{7}|>{7})") })
 	buf := make([]byte, 64<<10)
 	var ours time.Duration
 	for range 3 {
-		ours = best(3, func() {
+		ours = best(func() {
 			for _, n := range names {
 				f, err := os.Open(n)
 				if err != nil {
 					t.Fatal(err)
 				}
-				k, err := io.ReadFull(f, buf)
-				if err != nil && err != io.ErrUnexpectedEOF {
-					t.Fatal(err)
-				}
+				m, err := ReadMarkers(f, buf, false)
 				f.Close()
-				if m := ScanMarkers(buf[:k], false); m.Count > 0 {
-					t.Fatal(n)
+				if err != nil || m.Count > 0 {
+					t.Fatal(n, err)
 				}
 			}
 		})
@@ -187,11 +186,12 @@ func TestMarkerSpeed(t *testing.T) {
 
 func BenchmarkMarkers(b *testing.B) {
 	text := ordinaryText(1 << 20)
+	buf := make([]byte, 64<<10)
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for range b.N {
-		if m := ScanMarkers(text, false); m.Count > 0 {
-			b.Fatal(m)
+		if m, err := ReadMarkers(bytes.NewReader(text), buf, false); err != nil || m.Count > 0 {
+			b.Fatal(m, err)
 		}
 	}
 }

@@ -96,8 +96,12 @@ func (m means) names() string {
 		bit  means
 		name string
 	}{
-		{byInvisible, "zero-width characters"}, {byControl, "control characters"}, {byTag, "tag characters"},
-		{byLookalike, "look-alike letters"}, {byCompat, "compatibility forms"}, {byReference, "HTML references"},
+		{byInvisible, "zero-width characters"},
+		{byControl, "control characters"},
+		{byTag, "tag characters"},
+		{byLookalike, "look-alike letters"},
+		{byCompat, "compatibility forms"},
+		{byReference, "HTML references"},
 	} {
 		if m&n.bit != 0 {
 			names = append(names, n.name)
@@ -376,7 +380,7 @@ func (s *scan) exact(from, to int) {
 			s.phrase(uint8(n), from, report.Error, from+start, from+end, "")
 		}
 	}
-	if !s.checks.views {
+	if !s.views {
 		return
 	}
 	if plainLine(s.text[from:to]) {
@@ -534,10 +538,10 @@ func (s *scan) joins(v2 *view, line int) {
 			joined.add(' ', int32(lines[i-1].to), int32(lines[i-1].to), byFormat)
 		}
 		text := l.view
-		switch {
-		case i == joinedLines:
+		switch i {
+		case joinedLines:
 			text = text.slice(0, min(len(text.text), longestPhrase))
-		case i == joinedLines-n:
+		case joinedLines - n:
 			// The whole of it: its own first characters are kept.
 			text = text.slice(max(0, len(text.text)-longestPhrase), len(text.text))
 		}
