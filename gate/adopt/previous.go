@@ -58,7 +58,7 @@ func readPrevious(data []byte) *previous {
 		return p.useless("not valid JSON: " + reason(data, 0, err))
 	}
 	if doc.Root.Kind != jsondoc.Object {
-		return p.useless("its top level is " + article(doc.Root.Kind) + ", not an object")
+		return p.useless("its top level is " + doc.Root.Kind.Article() + ", not an object")
 	}
 	p.root = doc.Root
 	kept := map[string]spelled{}
@@ -113,7 +113,7 @@ func (p *previous) take(kept map[string]spelled) {
 			p.project = v.Text
 		case jsondoc.Null:
 		default:
-			p.problem("project is " + article(v.Kind) + ", neither a string nor null")
+			p.problem("project is " + v.Kind.Article() + ", neither a string nor null")
 		}
 	}
 	carried := func(key string) spelled {
@@ -208,18 +208,6 @@ func isWhole(text string) bool {
 	}
 	zeros := len(digits) - len(strings.TrimRight(digits, "0"))
 	return power >= len(fraction)-zeros
-}
-
-// article names a kind of value with its article.
-func article(k jsondoc.Kind) string {
-	switch k {
-	case jsondoc.Object, jsondoc.Array:
-		return "an " + k.String()
-	case jsondoc.Null:
-		return "null"
-	default:
-		return "a " + k.String()
-	}
 }
 
 // reason says why the part of a document that begins at off cannot be read, and

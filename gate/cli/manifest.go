@@ -15,6 +15,7 @@ import (
 
 	"github.com/handoff-gate/handoff-gate/gate/adopt"
 	"github.com/handoff-gate/handoff-gate/gate/git"
+	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 )
 
@@ -200,7 +201,7 @@ func (a *authoring) write(folder *adopt.Folder, session adopt.Session, facts ado
 		return a.failed(err)
 	}
 	_, err = fmt.Fprintf(a.results(), "wrote %s: %s indexed\ntoken estimate: manifest %d, core %d, full %d\n",
-		adopt.ManifestPath, counted(m.Files, "file"), m.Budget.Manifest, m.Budget.Core, m.Budget.Full)
+		adopt.ManifestPath, plural.Of(m.Files, "file"), m.Budget.Manifest, m.Budget.Core, m.Budget.Full)
 	if err != nil {
 		return a.failed(err)
 	}
@@ -238,7 +239,7 @@ func (a *authoring) check(folder *adopt.Folder, session adopt.Session, facts ado
 	}
 	var b strings.Builder
 	if stale == nil {
-		fmt.Fprintf(&b, "up to date: %s: %s indexed\n", adopt.ManifestPath, counted(m.Files, "file"))
+		fmt.Fprintf(&b, "up to date: %s: %s indexed\n", adopt.ManifestPath, plural.Of(m.Files, "file"))
 	}
 	for _, pointer := range stale {
 		fmt.Fprintf(&b, "stale: %s\n", adopt.Show(pointer))
@@ -253,11 +254,4 @@ func (a *authoring) check(folder *adopt.Folder, session adopt.Session, facts ado
 		return exitStatus(statusFail)
 	}
 	return nil
-}
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.Itoa(n) + " " + noun + "s"
 }

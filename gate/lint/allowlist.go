@@ -137,7 +137,7 @@ func (r *listReader) token(t jsondoc.Token) error {
 		if t.Kind == jsondoc.Object {
 			r.entry = &listItem{open: t, members: map[string]jsondoc.Token{}}
 		} else {
-			r.problem(r.at(t), "an entry must be an object, not "+article(t.Kind))
+			r.problem(r.at(t), "an entry must be an object, not "+t.Kind.Article())
 		}
 	case r.depth == 3 && r.entry != nil:
 		if _, known := r.entry.members[r.text(r.key)]; known {
@@ -191,7 +191,7 @@ func (r *listReader) rootValue(t jsondoc.Token) {
 	case "entries":
 		if t.Kind != jsondoc.Array {
 			r.list.void = true
-			r.problem(r.at(t), "entries must be an array, not "+article(t.Kind))
+			r.problem(r.at(t), "entries must be an array, not "+t.Kind.Article())
 			return
 		}
 		r.inList = true
@@ -223,7 +223,7 @@ func (r *listReader) settle() {
 			complain(e.open, fmt.Sprintf("%q is missing in an entry", k))
 			continue
 		case t.Kind != jsondoc.String:
-			complain(t, fmt.Sprintf("%s must be a string, not %s", k, article(t.Kind)))
+			complain(t, fmt.Sprintf("%s must be a string, not %s", k, t.Kind.Article()))
 			continue
 		}
 		text := r.text(t)
@@ -269,24 +269,6 @@ func parseDay(s string) (time.Time, bool) {
 	}
 	t, err := time.Parse("2006-01-02", s)
 	return t, err == nil && t.Year() > 0
-}
-
-// article names a kind of value for a message.
-func article(k jsondoc.Kind) string {
-	switch k {
-	case jsondoc.Object, jsondoc.ObjectEnd:
-		return "an object"
-	case jsondoc.Array, jsondoc.ArrayEnd:
-		return "an array"
-	case jsondoc.True, jsondoc.False:
-		return "a boolean"
-	case jsondoc.Number:
-		return "a number"
-	case jsondoc.String, jsondoc.Key:
-		return "a string"
-	case jsondoc.Null:
-	}
-	return "null"
 }
 
 // shownKey quotes an unknown key for a message, unless it holds a secret.

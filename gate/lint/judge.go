@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
@@ -99,7 +100,7 @@ func (j *judging) snapshot(s Snapshot) {
 		}
 		if f.IgnorePatterns > 0 {
 			j.add(IgnoreNotEnforced.At(p, f.FirstIgnore,
-				fmt.Sprintf("it lists %s, and no gate reads them", plural(f.IgnorePatterns, "pattern")), IgnoreNotEnforced.Remedy), "")
+				fmt.Sprintf("it lists %s, and no gate reads them", plural.Of(f.IgnorePatterns, "pattern")), IgnoreNotEnforced.Remedy), "")
 		}
 	}
 	j.unused(approved, used)
@@ -151,7 +152,7 @@ func (j *judging) edit(p string, span report.Span, what string) string {
 
 func (j *judging) marker(p string, m Markers) {
 	j.add(ConflictMarker.At(p, m.First,
-		fmt.Sprintf("conflict markers: %s of the file begin with seven angle brackets or more", plural(m.Count, "line")),
+		fmt.Sprintf("conflict markers: %s of the file begin with seven angle brackets or more", plural.Of(m.Count, "line")),
 		ConflictMarker.Remedy+j.edit(p, m.First, "resolve the merge")), "")
 }
 
@@ -218,7 +219,7 @@ func (j *judging) allowlist(s Snapshot) map[string]approval {
 					AllowlistExpired.Remedy+j.edit(p, e.expSpan, "renew expires or delete the entry")), e.value)
 				continue
 			case days <= expiringDays:
-				when := "in " + plural(days, "day")
+				when := "in " + plural.Of(days, "day")
 				if days == 0 {
 					when = "today is its last day"
 				}
@@ -273,19 +274,8 @@ func (j *judging) branches() {
 	for _, name := range slices.Compact(names) {
 		message := "the tip of branch " + strconv.Quote(safetext.Clean(name)) + " holds a session's lock"
 		if len(j.in.BranchLocks) > 1 {
-			message += fmt.Sprintf("; so do %s in all, but handoff is sequential: one session at a time", plural(len(names), "branch"))
+			message += fmt.Sprintf("; so do %s in all, but handoff is sequential: one session at a time", plural.Of(len(names), "branch"))
 		}
 		j.add(LockOnBranch.At(p, report.Span{}, message, LockOnBranch.Remedy), name)
 	}
-}
-
-// plural counts things in words.
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	if strings.HasSuffix(thing, "ch") {
-		return strconv.Itoa(n) + " " + thing + "es"
-	}
-	return strconv.Itoa(n) + " " + thing + "s"
 }

@@ -68,7 +68,7 @@ func Parse(doc gate.Document) Copy {
 		return c
 	}
 	if !root.Root.Is(jsondoc.Object) {
-		whole(root.At(root.Root), fmt.Sprintf("%s holds %s, an object is expected", ConfigFile, article(root.Root.Kind)))
+		whole(root.At(root.Root), fmt.Sprintf("%s holds %s, an object is expected", ConfigFile, root.Root.Kind.Article()))
 		return c
 	}
 	c.HandoffImpact = root.Root.Get("handoffImpact")
@@ -113,18 +113,6 @@ func reason(err error) string {
 }
 
 func quote(s string) string { return `"` + safetext.Clean(s) + `"` }
-
-// article names a kind of value as "an object" or "a string".
-func article(k jsondoc.Kind) string {
-	switch k {
-	case jsondoc.Object, jsondoc.Array:
-		return "an " + k.String()
-	case jsondoc.Null:
-		return "null"
-	default:
-		return "a " + k.String()
-	}
-}
 
 // reader checks one section and gathers what it breaks.
 type reader struct {
@@ -176,7 +164,7 @@ func (r *reader) expect(v *jsondoc.Value, kind jsondoc.Kind, path string) bool {
 	if v.Is(kind) {
 		return true
 	}
-	r.bad(r.at(v), fmt.Sprintf("%s is %s, %s is expected", path, article(v.Kind), article(kind)))
+	r.bad(r.at(v), fmt.Sprintf("%s is %s, %s is expected", path, v.Kind.Article(), kind.Article()))
 	return false
 }
 
@@ -375,7 +363,7 @@ func (r *reader) trustTTL(v *jsondoc.Value) Trust {
 	if e := v.Get("enforce"); e != nil {
 		on, ok := e.Bool()
 		if !ok {
-			r.bad(r.at(e), fmt.Sprintf("%s.enforce is %s, true or false is expected", path, article(e.Kind)))
+			r.bad(r.at(e), fmt.Sprintf("%s.enforce is %s, true or false is expected", path, e.Kind.Article()))
 		}
 		t.Enforce = on
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
@@ -104,7 +105,7 @@ func Commands(w io.Writer, annotations []Annotation, o CommandOptions) error {
 		}
 		if rest > 0 {
 			text := fmt.Sprintf("%s more: GitHub shows %d of a level for each step. See %s.",
-				plural(rest, string(level.severity)), MaxCommandsPerLevel, o.Where)
+				plural.Of(rest, string(level.severity)), MaxCommandsPerLevel, o.Where)
 			b.WriteString(Command(string(level.severity), []Property{{"title", "handoff-gate"}}, text))
 			b.WriteByte('\n')
 		}

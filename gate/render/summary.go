@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
@@ -333,7 +334,7 @@ func (p *page) findings(limit int, elsewhere string) string {
 		if b.Len() > 0 {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "<p>%s, see the log%s.</p>", plural(left, "more finding"), elsewhere)
+		fmt.Fprintf(&b, "<p>%s, see the log%s.</p>", plural.Of(left, "more finding"), elsewhere)
 	}
 	return cutLine(strings.TrimRight(b.String(), "\n"), limit)
 }

@@ -4,16 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
-
-// plural gives "1 error", "2 errors".
-func plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
-}
 
 // countWords names the counts that are not zero, strongest first: "2 errors,
 // 1 warning". It is empty when there are none.
@@ -24,7 +17,7 @@ func countWords(c report.Counts) string {
 		one string
 	}{{c.Errors, "error"}, {c.Warnings, "warning"}, {c.Notices, "notice"}} {
 		if p.n > 0 {
-			parts = append(parts, plural(p.n, p.one))
+			parts = append(parts, plural.Of(p.n, p.one))
 		}
 	}
 	return strings.Join(parts, ", ")

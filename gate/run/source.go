@@ -168,7 +168,7 @@ func (s *source) readPolicies() error {
 	return nil
 }
 
-func decideIntegrity(_ context.Context, s *source, res *result) (report.Layer, error) {
+func decideIntegrity(_ context.Context, s *source, _ *result) (report.Layer, error) {
 	r := s.run
 	j := integrity.Judge(integrity.Input{
 		Project: s.p.Path, Sets: s.sets, Commands: s.p.Commands,

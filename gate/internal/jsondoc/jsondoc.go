@@ -84,6 +84,18 @@ func (k Kind) String() string {
 	return "nothing"
 }
 
+// Article names the kind with its article: "an object", "a string", "null".
+func (k Kind) Article() string {
+	switch k {
+	case Object, ObjectEnd, Array, ArrayEnd:
+		return "an " + k.String()
+	case Null:
+		return k.String()
+	default:
+		return "a " + k.String()
+	}
+}
+
 // Token is one token of a document.
 type Token struct {
 	Kind     Kind
