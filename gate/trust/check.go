@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/policy"
 	"github.com/handoff-gate/handoff-gate/gate/report"
@@ -229,7 +230,7 @@ func (p *Plan) judgeRows() {
 	builtIn := map[string]func() (string, bool){
 		LicenseMatches: sync.OnceValues(func() (string, bool) { return licenseMatches(p.in) }),
 		ManifestIntegrity: func() (string, bool) {
-			return fmt.Sprintf("the layer integrity has %s in this run", plural(p.in.IntegrityErrors, "error")), p.in.IntegrityErrors == 0
+			return fmt.Sprintf("the layer integrity has %s in this run", plural.Of(p.in.IntegrityErrors, "error")), p.in.IntegrityErrors == 0
 		},
 	}
 	headers := Scan(p.in.Register.Data, func(r Row) {
@@ -282,7 +283,7 @@ func (p *Plan) judgeRows() {
 		seen = "its trust table has no rows"
 		p.notes = append(p.notes, "NOT EVALUATED: no rows")
 	default:
-		seen = fmt.Sprintf("it has %s, and none is verified with a date or a check, so none was judged", plural(p.census.rows, "row"))
+		seen = fmt.Sprintf("it has %s, and none is verified with a date or a check, so none was judged", plural.Of(p.census.rows, "row"))
 		p.notes = append(p.notes, "NOT EVALUATED: no row could be judged")
 	}
 	p.enforced(NotEvaluated, report.Span{Line: 1},
@@ -313,11 +314,11 @@ func (p *Plan) judgeDate(r Row, today int64) {
 			end = "it blocks"
 		}
 		p.findings = append(p.findings, ExpiredInGrace.At(p.path(), at(r),
-			fmt.Sprintf("The verified row %s expired on %s, %s ago; the grace period is %s.", label(r), r.Expires, plural(past, "day"), plural(grace, "day")),
-			fmt.Sprintf("%s In %s %s.", expiredRemedy, plural(left, "day"), end)))
+			fmt.Sprintf("The verified row %s expired on %s, %s ago; the grace period is %s.", label(r), r.Expires, plural.Of(past, "day"), plural.Of(grace, "day")),
+			fmt.Sprintf("%s In %s %s.", expiredRemedy, plural.Of(left, "day"), end)))
 	default:
 		p.enforced(Expired, at(r),
-			fmt.Sprintf("The verified row %s expired on %s, %s ago; the grace period is %s. Read it as assumed.", label(r), r.Expires, plural(past, "day"), plural(grace, "day")),
+			fmt.Sprintf("The verified row %s expired on %s, %s ago; the grace period is %s. Read it as assumed.", label(r), r.Expires, plural.Of(past, "day"), plural.Of(grace, "day")),
 			expiredRemedy+" Regenerating the manifest does not help.")
 	}
 }
@@ -397,7 +398,7 @@ func (p *Plan) path() string { return gate.Join(p.in.Project, RegisterFile) }
 func (p *Plan) summary() string {
 	s := p.census.String()
 	if p.unjudged > 0 {
-		s += fmt.Sprintf("; %s with a check not judged in this run", plural(p.unjudged, "row"))
+		s += fmt.Sprintf("; %s with a check not judged in this run", plural.Of(p.unjudged, "row"))
 	}
 	for _, n := range p.notes {
 		s += "; " + n
@@ -433,7 +434,7 @@ func (c *census) add(r Row) {
 
 func (c census) String() string {
 	return fmt.Sprintf("%s: %d verified (%d check-backed, %d dated, %d with neither), %d assumed, %d untested, %d other",
-		plural(c.rows, "row"), c.verified, c.checked, c.dated, c.neither, c.assumed, c.untested, c.other)
+		plural.Of(c.rows, "row"), c.verified, c.checked, c.dated, c.neither, c.assumed, c.untested, c.other)
 }
 
 var checkID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
@@ -482,13 +483,6 @@ func quoted(s string) string { return "“" + s + "”" }
 
 // clean is safetext.Clean with a longer limit, for text of which a part is ours.
 func clean(s string, limit int) string { return safetext.Cut(s, limit) }
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
 
 // Findings are what Prepare found, before any declared check.
 func (p *Plan) Findings() []report.Finding { return slices.Clone(p.findings) }
