@@ -22,6 +22,9 @@ ARG DEBIAN_IMAGE=debian:bookworm-slim@sha256:00000000000000000000000000000000000
 # builder does not set BUILDPLATFORM; an ARG with a default here would also beat
 # BuildKit's own value, hence the default in the expression.
 FROM --platform=${BUILDPLATFORM:-linux/amd64} ${GO_IMAGE} AS build
+# The classic builder keeps each stage as an image without a name; by this label they
+# can be found and pruned. It does not reach the final image.
+LABEL handoff-gate.stage=build
 WORKDIR /src
 # Set automatically by BuildKit; empty in the classic builder, which builds for its own platform.
 ARG TARGETOS
@@ -43,6 +46,7 @@ RUN CGO_ENABLED=0 GOFLAGS=-mod=readonly GOTOOLCHAIN=local \
 
 # Stage 2: git and what it needs, for the target platform, gathered on the machine that builds.
 FROM --platform=${BUILDPLATFORM:-linux/amd64} ${DEBIAN_IMAGE} AS collect
+LABEL handoff-gate.stage=collect
 COPY .github/image/collect /usr/local/bin/collect
 ARG TARGETARCH
 ARG SOURCE_DATE_EPOCH=0

@@ -116,7 +116,12 @@ func buildImage(t *testing.T, module string) string {
 		"--build-arg", "GOPROXY=file:///proxy", "--build-arg", "SOURCE_DATE_EPOCH=1767225600",
 		"--build-arg", "CREATED=2026-01-01T00:00:00Z", ".")
 	t.Logf("image after %v", time.Since(start).Round(time.Second))
-	t.Cleanup(func() { _ = exec.Command("docker", "rmi", "--force", image).Run() })
+	t.Cleanup(func() {
+		_ = exec.Command("docker", "rmi", "--force", image).Run()
+		// What the stages left: the next build may use the second again, for a day.
+		_ = exec.Command("docker", "image", "prune", "--force", "--filter", "label=handoff-gate.stage=build").Run()
+		_ = exec.Command("docker", "image", "prune", "--force", "--filter", "label=handoff-gate.stage=collect", "--filter", "until=24h").Run()
+	})
 	return image
 }
 
