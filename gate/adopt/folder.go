@@ -29,7 +29,7 @@ type Folder struct {
 func OpenFolder(project, boundary string) (*Folder, error) {
 	root, err := os.OpenRoot(project)
 	if err != nil {
-		return nil, cause(err)
+		return nil, disk.Cause(err)
 	}
 	at := ""
 	for name := range strings.SplitSeq(gate.HandoffDir, "/") {
@@ -49,7 +49,7 @@ func OpenFolder(project, boundary string) (*Folder, error) {
 func enter(root *os.Root, name string) (*os.Root, error) {
 	before, err := root.Lstat(name)
 	if err != nil {
-		return nil, fmt.Errorf("cannot be opened: %w", cause(err))
+		return nil, fmt.Errorf("cannot be opened: %w", disk.Cause(err))
 	}
 	if before.Mode()&fs.ModeSymlink != 0 {
 		return nil, errors.New("is a symbolic link; nothing is written through one")
@@ -59,7 +59,7 @@ func enter(root *os.Root, name string) (*os.Root, error) {
 	}
 	next, err := root.OpenRoot(name)
 	if err != nil {
-		return nil, fmt.Errorf("cannot be opened: %w", cause(err))
+		return nil, fmt.Errorf("cannot be opened: %w", disk.Cause(err))
 	}
 	after, err := next.Stat(".")
 	if err != nil || !os.SameFile(before, after) {
@@ -154,7 +154,7 @@ func openIn(root *os.Root, tree *disk.Tree, p string) (*handoffFile, error) {
 // unreadable says that a file is there and cannot be read. It is no
 // fs.ErrNotExist, even where the file went away meanwhile: that there is no such
 // file is for the folder's listing to say.
-func unreadable(err error) error { return fmt.Errorf("cannot be read: %v", cause(err)) } //nolint:errorlint // see above.
+func unreadable(err error) error { return fmt.Errorf("cannot be read: %v", disk.Cause(err)) } //nolint:errorlint // see above.
 
 // follow gives where a link of the folder leads, relative to the boundary and
 // with no link left in it.
@@ -165,7 +165,7 @@ func (f *Folder) follow(name string) (string, error) {
 	case broken:
 		target = f.aim(name)
 	case err != nil:
-		return "", fmt.Errorf("is a symbolic link that cannot be followed: %w", cause(err))
+		return "", fmt.Errorf("is a symbolic link that cannot be followed: %w", disk.Cause(err))
 	}
 	rel, err := filepath.Rel(f.boundary, target)
 	if err != nil || !filepath.IsLocal(rel) {
@@ -238,7 +238,7 @@ func (f *Folder) Replace(name string, content io.WriterTo, before func() error) 
 	switch info, err := f.root.Lstat(name); {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return cause(err)
+		return disk.Cause(err)
 	case info.Mode()&fs.ModeSymlink != 0:
 		file, err := f.open(name)
 		switch {
@@ -251,18 +251,5 @@ func (f *Folder) Replace(name string, content io.WriterTo, before func() error) 
 	default:
 		r.replaces, r.mode = true, info.Mode()
 	}
-	return cause(replace(f.ops, r))
-}
-
-// cause keeps why an operation failed without the paths it was tried on.
-func cause(err error) error {
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		return pe.Err
-	}
-	var le *os.LinkError
-	if errors.As(err, &le) {
-		return le.Err
-	}
-	return err
+	return disk.Cause(replace(f.ops, r))
 }

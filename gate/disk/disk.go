@@ -100,12 +100,12 @@ func (t *Tree) List(dir string) ([]gate.Entry, error) {
 func (t *Tree) read(dir string) ([]gate.Entry, error) {
 	f, err := t.root.Open(dir)
 	if err != nil {
-		return nil, reason(err)
+		return nil, Cause(err)
 	}
 	defer f.Close()
 	infos, err := f.ReadDir(-1)
 	if err != nil {
-		return nil, reason(err)
+		return nil, Cause(err)
 	}
 	children := make([]gate.Entry, 0, len(infos))
 	for _, d := range infos {
@@ -116,7 +116,7 @@ func (t *Tree) read(dir string) ([]gate.Entry, error) {
 				continue
 			}
 			if err != nil {
-				return nil, reason(err)
+				return nil, Cause(err)
 			}
 			e.Kind, e.Size, e.Mode = kind(info.Mode()), info.Size(), gitMode(info.Mode())
 		}
@@ -198,7 +198,7 @@ func (f *Folder) Open(p string) (*File, error) {
 		if passedOver(err) {
 			return nil, nil
 		}
-		return nil, reason(err)
+		return nil, Cause(err)
 	}
 	size, err := h.size()
 	if err != nil || size < 0 {
@@ -230,7 +230,7 @@ func (f *File) Read(p []byte) (int, error) {
 	}
 	n, err := f.handle.read(p)
 	if err != nil {
-		return 0, reason(err)
+		return 0, Cause(err)
 	}
 	f.pos += int64(n)
 	if n == 0 || f.pos == f.size {
@@ -253,7 +253,7 @@ func (f *Folder) enter(dir string) error {
 	f.Close()
 	root, err := f.tree.root.OpenRoot(".")
 	if err != nil {
-		return reason(err)
+		return Cause(err)
 	}
 	if dir != "." {
 		for name := range strings.SplitSeq(dir, "/") {
@@ -263,12 +263,12 @@ func (f *Folder) enter(dir string) error {
 				if err == nil || errors.Is(err, fs.ErrNotExist) {
 					return nil
 				}
-				return reason(err)
+				return Cause(err)
 			}
 			next, err := root.OpenRoot(name)
 			root.Close()
 			if err != nil {
-				return reason(err)
+				return Cause(err)
 			}
 			root = next
 		}
@@ -276,7 +276,7 @@ func (f *Folder) enter(dir string) error {
 	file, err := root.Open(".")
 	if err != nil {
 		root.Close()
-		return reason(err)
+		return Cause(err)
 	}
 	f.root, f.file, f.dir = root, file, dir
 	return nil
@@ -291,12 +291,16 @@ func (f *Folder) Close() {
 	}
 }
 
-// reason keeps the cause of a path error without the path: it may be absolute,
-// and no machine's path stands in a report.
-func reason(err error) error {
+// Cause keeps why an operation failed without the paths it was tried on: they may
+// be absolute, and no machine's path stands in a report.
+func Cause(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		return pe.Err
+	}
+	var le *os.LinkError
+	if errors.As(err, &le) {
+		return le.Err
 	}
 	return err
 }
