@@ -153,13 +153,15 @@ func letterOrMark(r rune, scripts ...*unicode.RangeTable) bool {
 	return unicode.In(r, scripts...) && (unicode.IsLetter(r) || unicode.IsMark(r))
 }
 
-// strongRTL tells whether r is a strong right-to-left letter (Bidi_Class R or AL).
+// strongRTL tells whether r is a strong right-to-left letter (Bidi_Class R or
+// AL). Two marks have such a class and are no letters: they must not excuse
+// themselves.
 func strongRTL(r rune) bool {
-	if r < 0x590 {
+	if r < 0x590 || r == 0x61c || r == 0x200f {
 		return false
 	}
 	p, _ := bidi.LookupRune(r)
-	return p.Class() == bidi.R && r != 0x200f || p.Class() == bidi.AL
+	return p.Class() == bidi.R || p.Class() == bidi.AL
 }
 
 // scriptTraits are the traits that the table of 10.3 asks of neighbours.

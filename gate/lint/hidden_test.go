@@ -36,6 +36,8 @@ func TestHidden(t *testing.T) {
 		{"two of them", "\u202aC:\\a \u202aC:\\b", "error 1-2", ""},
 		{"a mark without right-to-left text", "abc\u200e", "warning 4-5", "U+200E direction mark (1)"},
 		{"a mark is not the letter that excuses it", "abc\u200f", "warning 4-5", ""},
+		{"nor is the Arabic letter mark", "abc\u061c", "warning 4-5", ""},
+		{"the Arabic letter mark in Arabic", "\u0633\u0644\u0627\u0645 (abc)\u061c", "", ""},
 		{"a mark in Hebrew", "\u05e9\u05dc\u05d5\u05dd (abc)\u200f", "", ""},
 		{"a joiner between Latin letters", "a" + zwj + "b", "warning 2-3", "U+200D zero-width joiner (1)"},
 		{"a non-joiner in Persian", "\u0645\u06cc" + zwnj + "\u062e\u0648\u0627\u0647\u0645", "", ""},
