@@ -45,7 +45,7 @@ type Judgement struct{ c checker }
 // Judge judges every snapshot completely and reports what two of them share
 // once.
 func Judge(in Input) *Judgement {
-	c := checker{in: in, seen: map[key]int{}, failedFiles: map[string]bool{}, unread: make([]map[string]bool, len(in.Sets))}
+	c := checker{in: in, seen: map[key]int{}, kept: map[string]int{}, dropped: map[string]map[string]int{}, failedFiles: map[string]bool{}, unread: make([]map[string]bool, len(in.Sets))}
 	for i, set := range in.Sets {
 		c.set = i
 		c.unread[i] = map[string]bool{}
@@ -80,10 +80,12 @@ type item struct {
 }
 
 type checker struct {
-	in    Input
-	set   int
-	items []item
-	seen  map[key]int
+	in      Input
+	set     int
+	items   []item
+	seen    map[key]int
+	kept    map[string]int            // findings of each rule
+	dropped map[string]map[string]int // by rule and snapshot, those above report.MaxOfRule
 
 	indexed, verified int // of the first snapshot
 	failedFiles       map[string]bool
@@ -107,6 +109,14 @@ func (c *checker) add(r *rule.Rule, path, subject string, span report.Span, mess
 		}
 		return
 	}
+	if c.kept[r.ID] == report.MaxOfRule {
+		if c.dropped[r.ID] == nil {
+			c.dropped[r.ID] = map[string]int{}
+		}
+		c.dropped[r.ID][name]++
+		return
+	}
+	c.kept[r.ID]++
 	c.seen[k] = len(c.items)
 	if fix != "" {
 		remedy += "\nfix: " + fix
@@ -115,15 +125,22 @@ func (c *checker) add(r *rule.Rule, path, subject string, span report.Span, mess
 }
 
 func (c *checker) findings() []report.Finding {
-	out := make([]report.Finding, 0, len(c.items))
+	var out report.Bounded
 	for _, it := range c.items {
 		f := it.finding
 		if len(c.in.Sets) > 1 && f.Rule != UncommittedHandoff.ID {
 			f.Message += " (in the " + strings.Join(it.sets, " and the ") + ")"
 		}
-		out = append(out, f)
+		out.Add(f)
 	}
-	return out
+	for rule, of := range c.dropped {
+		most := 0
+		for _, n := range of { // what several snapshots share counts once
+			most = max(most, n)
+		}
+		out.Dropped(rule, report.Error, most)
+	}
+	return out.Findings()
 }
 
 func (c *checker) summary(checked string) string {

@@ -317,3 +317,31 @@ func FuzzParseManifest(f *testing.F) {
 		}
 	})
 }
+
+// An index within its limit has room for a million entries of files that are
+// not there. The layer lists some, counts what both trees share once, and says
+// how many are left out.
+func TestAnIndexOfNothingButHolesIsBounded(t *testing.T) {
+	const extra = 7
+	var entries strings.Builder
+	for i := range report.MaxOfRule + extra {
+		fmt.Fprintf(&entries, "    \"f%d\": {},\n", i)
+	}
+	tree := edited(t, handoff(), "\"files\": {\n", "\"files\": {\n"+entries.String())
+	l := check(t, tree, tree)
+	missing, last := 0, report.Finding{}
+	for _, f := range l.Findings {
+		if f.Rule == integrity.MissingFile.ID {
+			missing++
+			if strings.Contains(f.Message, " more findings ") {
+				last = f
+			}
+		}
+	}
+	if missing != report.MaxOfRule || !strings.HasPrefix(last.Message, fmt.Sprintf("%d more ", extra+1)) || !strings.Contains(last.Remedy, "\nfix: ") {
+		t.Errorf("%d findings, the last is %+v", missing, last)
+	}
+	if want := fmt.Sprintf("%d failed", report.MaxOfRule+extra); !strings.Contains(l.Summary, want) {
+		t.Errorf("summary %q, want %q", l.Summary, want)
+	}
+}

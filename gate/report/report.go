@@ -85,9 +85,10 @@ func Skipped(id, title, why string) Layer {
 	return Layer{ID: id, Title: title, Status: Skip, Summary: why, Findings: []Finding{}}
 }
 
-// Done makes a layer from what was found. Its status follows from the findings.
+// Done makes a layer from what was found, of each rule up to MaxOfRule. Its
+// status follows from the findings.
 func Done(id, title, summary string, findings []Finding) Layer {
-	l := Layer{ID: id, Title: title, Summary: summary, Findings: findings}
+	l := Layer{ID: id, Title: title, Summary: summary, Findings: bound(findings)}
 	l.Settle()
 	return l
 }

@@ -8,7 +8,6 @@ package trust
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -102,7 +101,7 @@ type Plan struct {
 	census   census
 	unjudged int // check-backed rows that nothing judges in this run
 	notes    []string
-	findings []report.Finding
+	findings report.Bounded
 	waiting  []Row // the rows of the checks in Run
 }
 
@@ -142,7 +141,7 @@ func Prepare(in Input) *Plan {
 // Finish gives the layer. A check of Run that outcomes lacks counts as failed:
 // nothing was proved.
 func (p *Plan) Finish(outcomes map[string]Outcome) report.Layer {
-	findings := slices.Clone(p.findings)
+	findings := p.findings.Clone()
 	first := map[string]int{}
 	for _, row := range p.waiting {
 		o, ran := outcomes[row.Check]
@@ -155,10 +154,10 @@ func (p *Plan) Finish(outcomes map[string]Outcome) report.Layer {
 			first[row.Check] = row.Line
 		}
 		if f, bad := p.outcome(row, o); bad {
-			findings = append(findings, f)
+			findings.Add(f)
 		}
 	}
-	return report.Done(ID, Title, p.summary(), findings)
+	return report.Done(ID, Title, p.summary(), findings.Findings())
 }
 
 // policyProblems reports a broken head policy and chooses what the rows are
@@ -179,7 +178,7 @@ func (p *Plan) policyProblems() {
 		if problem.Span.Line > 0 {
 			where = fmt.Sprintf("%s, line %d", where, problem.Span.Line)
 		}
-		p.findings = append(p.findings, ConfigInvalid.At(path, problem.Span, problem.Message,
+		p.findings.Add(ConfigInvalid.At(path, problem.Span, problem.Message,
 			p.remedy(report.Error, "Repair "+where+": the message says what is wrong there.")))
 	}
 	if broken && in.Source == policy.FromHead {
@@ -190,7 +189,7 @@ func (p *Plan) policyProblems() {
 		if in.PolicyErr != nil {
 			why = "it could not be read there: " + clean(strings.TrimRight(in.PolicyErr.Error(), ". \n"), 300)
 		}
-		p.findings = append(p.findings, PolicyUnavailable.At(path, report.Span{},
+		p.findings.Add(PolicyUnavailable.At(path, report.Span{},
 			"The policy of the base commit is the one to apply, and "+why+". No row of the register was judged and no check was run.",
 			p.remedy(report.Error, "Give a usable base commit; the layer drift says what is wrong with the present one.")))
 	}
@@ -210,7 +209,7 @@ func (p *Plan) readable() bool {
 		}
 	}
 	p.notes = append(p.notes, "NOT EVALUATED: the register cannot be read")
-	p.findings = append(p.findings, RegisterUnreadable.At(p.path(), report.Span{},
+	p.findings.Add(RegisterUnreadable.At(p.path(), report.Span{},
 		fmt.Sprintf("%s cannot be read as a register: %s. Expected: a regular file of at most %d MiB.", RegisterFile, why, gate.MaxTrustRegister>>20),
 		p.remedy(report.Error, "Make it a regular, readable file of this repository.")))
 	return false
@@ -261,7 +260,7 @@ func (p *Plan) judgeRows() {
 			p.waiting = append(p.waiting, r)
 		case pending[r.Check]:
 			p.unjudged++
-			p.findings = append(p.findings, CheckPending.At(p.path(), at(r),
+			p.findings.Add(CheckPending.At(p.path(), at(r),
 				fmt.Sprintf("The check %s of the verified row %s is declared by the policy of this change and not by the one that judges it. It was not run and the row was not judged.", r.Check, label(r)),
 				"Nothing to do here: the row is judged once the policy that declares the check is merged."))
 		default:
@@ -298,7 +297,7 @@ func (p *Plan) judgeDate(r Row, today int64) {
 		if r.Expires != "" {
 			seen = "is " + quote(r.Expires)
 		}
-		p.findings = append(p.findings, Undated.At(p.path(), at(r),
+		p.findings.Add(Undated.At(p.path(), at(r),
 			fmt.Sprintf("The verified row %s has no check, and its Expires cell %s. Expected: a date as YYYY-MM-DD, and nothing else in the cell.", label(r), seen),
 			"Give the row a date (YYYY-MM-DD) or a Check."))
 		return
@@ -313,7 +312,7 @@ func (p *Plan) judgeDate(r Row, today int64) {
 		if p.trust.Enforce {
 			end = "it blocks"
 		}
-		p.findings = append(p.findings, ExpiredInGrace.At(p.path(), at(r),
+		p.findings.Add(ExpiredInGrace.At(p.path(), at(r),
 			fmt.Sprintf("The verified row %s expired on %s, %s ago; the grace period is %s.", label(r), r.Expires, plural.Of(past, "day"), plural.Of(grace, "day")),
 			fmt.Sprintf("%s In %s %s.", expiredRemedy, plural.Of(left, "day"), end)))
 	default:
@@ -328,7 +327,7 @@ func (p *Plan) notRun(r Row) {
 	if p.trust.Enforce {
 		severity = report.Error
 	}
-	p.findings = append(p.findings, ChecksNotRun.As(severity, p.path(), at(r),
+	p.findings.Add(ChecksNotRun.As(severity, p.path(), at(r),
 		fmt.Sprintf("The declared check %s of the verified row %s was not run: %s. The row was not judged.", r.Check, label(r), safetext.Clean(p.in.ChecksOff)),
 		p.remedy(severity, "Let a workflow on pull_request, push or merge_group with the input checks on judge the register, or give the row a built-in check.")))
 }
@@ -374,7 +373,7 @@ const (
 
 // enforced adds a finding that is an error under enforcement, else a warning.
 func (p *Plan) enforced(r *rule.Rule, span report.Span, message, remedy string) {
-	p.findings = append(p.findings, p.enforcing(r, span, message, remedy))
+	p.findings.Add(p.enforcing(r, span, message, remedy))
 }
 
 func (p *Plan) enforcing(r *rule.Rule, span report.Span, message, remedy string) report.Finding {
@@ -485,4 +484,4 @@ func quoted(s string) string { return "“" + s + "”" }
 func clean(s string, limit int) string { return safetext.Cut(s, limit) }
 
 // Findings are what Prepare found, before any declared check.
-func (p *Plan) Findings() []report.Finding { return slices.Clone(p.findings) }
+func (p *Plan) Findings() []report.Finding { return p.findings.Findings() }
