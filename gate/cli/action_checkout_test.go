@@ -149,8 +149,13 @@ func TestActionLeavesTheCheckoutAlone(t *testing.T) {
 		payload := push("refs/heads/feature", orphaned(s), s.C) // has to be fetched
 		s.clone(s.C, c)
 		for _, kv := range [][2]string{
-			{"fetch.prune", "true"}, {"fetch.pruneTags", "true"}, {"remote.origin.prune", "true"}, {"remote.origin.tagOpt", "--tags"},
-			{"fetch.writeCommitGraph", "true"}, {"fetch.recurseSubmodules", "true"}, {"gc.auto", "1"},
+			{"fetch.prune", "true"},
+			{"fetch.pruneTags", "true"},
+			{"remote.origin.prune", "true"},
+			{"remote.origin.tagOpt", "--tags"},
+			{"fetch.writeCommitGraph", "true"},
+			{"fetch.recurseSubmodules", "true"},
+			{"gc.auto", "1"},
 		} {
 			s.checkout.Git("config", kv[0], kv[1])
 		}

@@ -55,121 +55,189 @@ func dispatched(inputs any) func(*site) any {
 var eventCases = []eventCase{
 	// pull_request and its relatives.
 	{name: "pull request, merge commit", event: "pull_request", payload: pulled("opened"), base: commitB, checkOn: commitC},
-	{name: "pull request, merge commit of a bad change", kind: forgotten, event: "pull_request", payload: pulled("opened"),
-		status: 1, base: commitB, checkOn: commitC, rules: []string{"drift/handoff-not-updated"}},
+	{
+		name: "pull request, merge commit of a bad change", kind: forgotten, event: "pull_request", payload: pulled("opened"),
+		status: 1, base: commitB, checkOn: commitC, rules: []string{"drift/handoff-not-updated"},
+	},
 	{name: "pull request, head", event: "pull_request", payload: pulled("synchronize"), at: atC, base: commitB, checkOn: commitC},
-	{name: "pull request, depth 1", event: "pull_request", payload: pulled("reopened"),
-		at: func(s *site) { s.clone(s.M, clone{depth: 1}) }, base: commitB, checkOn: commitC},
+	{
+		name: "pull request, depth 1", event: "pull_request", payload: pulled("reopened"),
+		at: func(s *site) { s.clone(s.M, clone{depth: 1}) }, base: commitB, checkOn: commitC,
+	},
 	{name: "review", event: "pull_request_review", payload: pulled("submitted"), base: commitB, checkOn: commitC},
 	{name: "review comment", event: "pull_request_review_comment", payload: pulled("created"), base: commitB, checkOn: commitC},
-	{name: "a label is no free pass", kind: forgotten, event: "pull_request", payload: pulled("labeled"),
-		status: 1, base: commitB, checkOn: commitC, rules: []string{"drift/handoff-not-updated"}},
-	{name: "closing is no free pass", kind: forgotten, event: "pull_request", payload: pulled("closed"),
-		status: 1, base: commitB, checkOn: commitC, rules: []string{"drift/handoff-not-updated"}},
-	{name: "the base has moved on", event: "pull_request",
+	{
+		name: "a label is no free pass", kind: forgotten, event: "pull_request", payload: pulled("labeled"),
+		status: 1, base: commitB, checkOn: commitC, rules: []string{"drift/handoff-not-updated"},
+	},
+	{
+		name: "closing is no free pass", kind: forgotten, event: "pull_request", payload: pulled("closed"),
+		status: 1, base: commitB, checkOn: commitC, rules: []string{"drift/handoff-not-updated"},
+	},
+	{
+		name: "the base has moved on", event: "pull_request",
 		payload: func(s *site) any { p := s.pull("opened"); setBase(p, s.A); return p },
-		base:    commitB, checkOn: commitC, rules: []string{"action/base-moved"}},
-	{name: "head behind the base", event: "pull_request",
+		base:    commitB, checkOn: commitC, rules: []string{"action/base-moved"},
+	},
+	{
+		name: "head behind the base", event: "pull_request",
 		payload: func(s *site) any { p := s.pull("opened"); setBase(p, later(s)); return p },
-		at:      atC, status: 1, base: later, checkOn: commitC, rules: []string{"action/head-behind-base"}},
-	{name: "head behind the base, shallow, told by the API", event: "pull_request",
+		at:      atC, status: 1, base: later, checkOn: commitC, rules: []string{"action/head-behind-base"},
+	},
+	{
+		name: "head behind the base, shallow, told by the API", event: "pull_request",
 		payload: func(s *site) any { p := s.pull("opened"); setBase(p, later(s)); return p },
 		at: func(s *site) {
 			s.api.Compare(later(s), s.C, apitest.Comparison{Base: later(s), MergeBase: s.B, AheadBy: 1, BehindBy: 1})
 			s.clone(s.C, clone{depth: 1})
 		},
-		status: 1, base: later, checkOn: commitC, rules: []string{"action/head-behind-base"}},
-	{name: "head with its base, shallow, told by the API", event: "pull_request", payload: pulled("opened"),
-		at: func(s *site) { s.clone(s.C, clone{depth: 1}) }, base: commitB, checkOn: commitC},
-	{name: "head, shallow, and nobody can tell", event: "pull_request", payload: pulled("opened"),
+		status: 1, base: later, checkOn: commitC, rules: []string{"action/head-behind-base"},
+	},
+	{
+		name: "head with its base, shallow, told by the API", event: "pull_request", payload: pulled("opened"),
+		at: func(s *site) { s.clone(s.C, clone{depth: 1}) }, base: commitB, checkOn: commitC,
+	},
+	{
+		name: "head, shallow, and nobody can tell", event: "pull_request", payload: pulled("opened"),
 		at: func(s *site) { s.clone(s.C, clone{depth: 1}) }, inputs: map[string]string{"token": ""},
-		status: 1, base: commitB, rules: []string{"action/head-behind-base"}},
-	{name: "the target branch is checked out", event: "pull_request", payload: pulled("opened"), at: atB,
-		status: 1, base: commitB, checkOn: commitC, rules: []string{"action/wrong-checkout"}},
-	{name: "a merge that is not GitHub's, on an older base", event: "pull_request", payload: pulled("opened"),
+		status: 1, base: commitB, rules: []string{"action/head-behind-base"},
+	},
+	{
+		name: "the target branch is checked out", event: "pull_request", payload: pulled("opened"), at: atB,
+		status: 1, base: commitB, checkOn: commitC, rules: []string{"action/wrong-checkout"},
+	},
+	{
+		name: "a merge that is not GitHub's, on an older base", event: "pull_request", payload: pulled("opened"),
 		at:     func(s *site) { m := s.merge(s.A, s.C, "mine"); s.put(m, "refs/heads/mine"); s.at(m) },
-		status: 1, base: commitB, checkOn: commitC, rules: []string{"action/wrong-checkout"}},
-	{name: "a merge that is not GitHub's, on the payload's base", event: "pull_request", payload: pulled("opened"),
+		status: 1, base: commitB, checkOn: commitC, rules: []string{"action/wrong-checkout"},
+	},
+	{
+		name: "a merge that is not GitHub's, on the payload's base", event: "pull_request", payload: pulled("opened"),
 		at:   func(s *site) { m := s.merge(s.B, s.C, "mine"); s.put(m, "refs/heads/mine"); s.at(m) },
-		base: commitB, checkOn: commitC},
+		base: commitB, checkOn: commitC,
+	},
 	{name: "input base wins", event: "pull_request", payload: pulled("opened"), inputs: map[string]string{"base": "A"}, base: commitA, checkOn: commitC},
-	{name: "input base does not excuse the checkout", event: "pull_request", payload: pulled("opened"), at: atB, inputs: map[string]string{"base": "A"},
-		status: 1, base: commitA, checkOn: commitC, rules: []string{"action/wrong-checkout"}},
+	{
+		name: "input base does not excuse the checkout", event: "pull_request", payload: pulled("opened"), at: atB, inputs: map[string]string{"base": "A"},
+		status: 1, base: commitA, checkOn: commitC, rules: []string{"action/wrong-checkout"},
+	},
 	{name: "input sha", event: "pull_request", payload: pulled("opened"), inputs: map[string]string{"sha": "B"}, base: commitB, checkOn: commitB},
 
 	// pull_request_target.
-	{name: "target, default checkout", event: "pull_request_target", payload: pulled("opened"), sha: commitB, at: atB,
-		status: 1, base: commitB, checkOn: commitC, rules: []string{"action/wrong-checkout"}},
+	{
+		name: "target, default checkout", event: "pull_request_target", payload: pulled("opened"), sha: commitB, at: atB,
+		status: 1, base: commitB, checkOn: commitC, rules: []string{"action/wrong-checkout"},
+	},
 	{name: "target, head", event: "pull_request_target", payload: pulled("opened"), sha: commitB, at: atC, base: commitB, checkOn: commitC},
 	{name: "target, merge on the payload's base", event: "pull_request_target", payload: pulled("opened"), sha: commitB, base: commitB, checkOn: commitC},
-	{name: "target, merge on another base", event: "pull_request_target", sha: commitB,
+	{
+		name: "target, merge on another base", event: "pull_request_target", sha: commitB,
 		payload: func(s *site) any { p := s.pull("opened"); setBase(p, s.A); return p },
-		status:  1, base: commitA, checkOn: commitC, rules: []string{"action/wrong-checkout"}},
+		status:  1, base: commitA, checkOn: commitC, rules: []string{"action/wrong-checkout"},
+	},
 
 	// merge_group.
 	{name: "merge queue", event: "merge_group", payload: func(s *site) any { return queued(s.B, s.M) }, base: commitB, checkOn: commitM},
-	{name: "merge queue, wrong checkout", event: "merge_group", payload: func(s *site) any { return queued(s.B, s.M) }, at: atC,
-		status: 1, base: commitB, checkOn: commitM, rules: []string{"action/wrong-checkout"}},
+	{
+		name: "merge queue, wrong checkout", event: "merge_group", payload: func(s *site) any { return queued(s.B, s.M) }, at: atC,
+		status: 1, base: commitB, checkOn: commitM, rules: []string{"action/wrong-checkout"},
+	},
 
 	// push.
 	{name: "push", event: "push", payload: func(s *site) any { return push("refs/heads/feature", s.B, s.C) }, at: atC, base: commitB, checkOn: commitC},
-	{name: "push, wrong checkout", event: "push", payload: func(s *site) any { return push("refs/heads/feature", s.A, s.C) }, at: atB,
-		status: 1, base: commitA, checkOn: commitC, rules: []string{"action/wrong-checkout"}},
-	{name: "forced push: the old tip is on no branch", event: "push",
+	{
+		name: "push, wrong checkout", event: "push", payload: func(s *site) any { return push("refs/heads/feature", s.A, s.C) }, at: atB,
+		status: 1, base: commitA, checkOn: commitC, rules: []string{"action/wrong-checkout"},
+	},
+	{
+		name: "forced push: the old tip is on no branch", event: "push",
 		payload: func(s *site) any {
 			p := push("refs/heads/feature", orphaned(s), s.C)
 			p["forced"] = true
 			return p
 		},
-		at: atC, base: orphaned, checkOn: commitC},
-	{name: "push, and the old tip is gone from the server", event: "push",
+		at: atC, base: orphaned, checkOn: commitC,
+	},
+	{
+		name: "push, and the old tip is gone from the server", event: "push",
 		payload: func(s *site) any { return push("refs/heads/feature", strings.Repeat("d", 40), s.C) }, at: atC,
-		status: 1, checkOn: commitC, rules: []string{"drift/base-missing", "trust/policy-unavailable"}},
-	{name: "push, and fetching is switched off", event: "push",
+		status: 1, checkOn: commitC, rules: []string{"drift/base-missing", "trust/policy-unavailable"},
+	},
+	{
+		name: "push, and fetching is switched off", event: "push",
 		payload: func(s *site) any { return push("refs/heads/feature", s.B, s.C) },
 		at:      func(s *site) { s.clone(s.C, clone{depth: 1}) }, inputs: map[string]string{"fetch-missing": "false"},
-		status: 1, checkOn: commitC, rules: []string{"drift/base-missing", "trust/policy-unavailable"}},
+		status: 1, checkOn: commitC, rules: []string{"drift/base-missing", "trust/policy-unavailable"},
+	},
 	{name: "new branch", event: "push", payload: func(s *site) any { return push("refs/heads/feature", noCommit, s.C) }, at: atC, base: commitB, checkOn: commitC},
-	{name: "new branch, shallow, told by the API", event: "push", payload: func(s *site) any { return push("refs/heads/feature", noCommit, s.C) },
-		at: func(s *site) { s.clone(s.C, clone{depth: 1}) }, base: commitB, checkOn: commitC},
-	{name: "new branch, shallow, and nobody can tell", event: "push", payload: func(s *site) any { return push("refs/heads/feature", noCommit, s.C) },
+	{
+		name: "new branch, shallow, told by the API", event: "push", payload: func(s *site) any { return push("refs/heads/feature", noCommit, s.C) },
+		at: func(s *site) { s.clone(s.C, clone{depth: 1}) }, base: commitB, checkOn: commitC,
+	},
+	{
+		name: "new branch, shallow, and nobody can tell", event: "push", payload: func(s *site) any { return push("refs/heads/feature", noCommit, s.C) },
 		at: func(s *site) { s.clone(s.C, clone{depth: 1}) }, inputs: map[string]string{"token": ""},
-		status: 1, rules: []string{"drift/base-required", "trust/policy-unavailable"}},
+		status: 1, rules: []string{"drift/base-required", "trust/policy-unavailable"},
+	},
 	{name: "new branch that the default branch holds", event: "push", payload: func(s *site) any { return push("refs/heads/copy", noCommit, s.B) }, at: atB, base: commitB, checkOn: commitB},
 	{name: "the repository's first push", event: "push", payload: func(s *site) any { return push("refs/heads/main", noCommit, s.A) }, at: atA, checkOn: commitA},
 
 	// workflow_dispatch.
 	{name: "dispatch, input base", event: "workflow_dispatch", payload: dispatched(nil), at: atC, inputs: map[string]string{"base": "B"}, base: commitB, checkOn: commitC},
 	{name: "dispatch, the payload's base", event: "workflow_dispatch", payload: func(s *site) any { return object{"inputs": object{"base": s.B}} }, at: atC, base: commitB, checkOn: commitC},
-	{name: "dispatch without a base", event: "workflow_dispatch", payload: dispatched(nil), at: atC,
-		status: 1, checkOn: commitC, rules: []string{"drift/base-required", "trust/policy-unavailable"}},
-	{name: "dispatch, a branch for a base", event: "workflow_dispatch", payload: dispatched(object{"base": "main"}), at: atC,
-		status: 1, checkOn: commitC, rules: []string{"drift/base-malformed", "trust/policy-unavailable"}},
-	{name: "dispatch, HEAD for a base", event: "workflow_dispatch", payload: dispatched(nil), at: atC, inputs: map[string]string{"base": "C"},
-		status: 1, base: commitC, checkOn: commitC, rules: []string{"drift/base-is-head"}},
-	{name: "dispatch, zeros for a base", event: "workflow_dispatch", payload: dispatched(nil), at: atC, inputs: map[string]string{"base": noCommit},
-		status: 1, checkOn: commitC, rules: []string{"drift/base-zero", "trust/policy-unavailable"}},
+	{
+		name: "dispatch without a base", event: "workflow_dispatch", payload: dispatched(nil), at: atC,
+		status: 1, checkOn: commitC, rules: []string{"drift/base-required", "trust/policy-unavailable"},
+	},
+	{
+		name: "dispatch, a branch for a base", event: "workflow_dispatch", payload: dispatched(object{"base": "main"}), at: atC,
+		status: 1, checkOn: commitC, rules: []string{"drift/base-malformed", "trust/policy-unavailable"},
+	},
+	{
+		name: "dispatch, HEAD for a base", event: "workflow_dispatch", payload: dispatched(nil), at: atC, inputs: map[string]string{"base": "C"},
+		status: 1, base: commitC, checkOn: commitC, rules: []string{"drift/base-is-head"},
+	},
+	{
+		name: "dispatch, zeros for a base", event: "workflow_dispatch", payload: dispatched(nil), at: atC, inputs: map[string]string{"base": noCommit},
+		status: 1, checkOn: commitC, rules: []string{"drift/base-zero", "trust/policy-unavailable"},
+	},
 
 	// Events without a change of their own.
 	{name: "schedule", event: "schedule", payload: func(*site) any { return object{"schedule": "0 6 * * *"} }, at: atC, checkOn: commitC},
-	{name: "schedule on a handoff that was edited", kind: tampered, event: "schedule", payload: func(*site) any { return object{"schedule": "0 6 * * *"} }, at: atC,
-		status: 1, checkOn: commitC},
-	{name: "schedule with a base", kind: forgotten, event: "schedule", payload: func(*site) any { return object{} }, at: atC, inputs: map[string]string{"base": "B"},
-		status: 1, base: commitB, checkOn: commitC, rules: []string{"drift/handoff-not-updated"}},
-	{name: "repository_dispatch: its payload is not read", event: "repository_dispatch",
+	{
+		name: "schedule on a handoff that was edited", kind: tampered, event: "schedule", payload: func(*site) any { return object{"schedule": "0 6 * * *"} }, at: atC,
+		status: 1, checkOn: commitC,
+	},
+	{
+		name: "schedule with a base", kind: forgotten, event: "schedule", payload: func(*site) any { return object{} }, at: atC, inputs: map[string]string{"base": "B"},
+		status: 1, base: commitB, checkOn: commitC, rules: []string{"drift/handoff-not-updated"},
+	},
+	{
+		name: "repository_dispatch: its payload is not read", event: "repository_dispatch",
 		payload: func(s *site) any { return object{"client_payload": object{"base": s.B}} }, at: atC,
-		status: 1, checkOn: commitC, rules: []string{"drift/base-required", "trust/policy-unavailable"}},
-	{name: "repository_dispatch with a base", event: "repository_dispatch", payload: func(*site) any { return object{} }, at: atC,
-		inputs: map[string]string{"base": "B"}, base: commitB, checkOn: commitC},
+		status: 1, checkOn: commitC, rules: []string{"drift/base-required", "trust/policy-unavailable"},
+	},
+	{
+		name: "repository_dispatch with a base", event: "repository_dispatch", payload: func(*site) any { return object{} }, at: atC,
+		inputs: map[string]string{"base": "B"}, base: commitB, checkOn: commitC,
+	},
 	{name: "workflow_run of one pull request", event: "workflow_run", payload: func(s *site) any { return runOf(s, 1) }, sha: commitB, at: atC, base: commitB, checkOn: commitC},
-	{name: "workflow_run of two", event: "workflow_run", payload: func(s *site) any { return runOf(s, 2) }, sha: commitB, at: atC,
-		status: 1, checkOn: commitC, rules: []string{"drift/base-required", "trust/policy-unavailable"}},
-	{name: "workflow_run, default checkout", event: "workflow_run", payload: func(s *site) any { return runOf(s, 1) }, sha: commitB, at: atB,
-		status: 1, base: commitB, checkOn: commitC, rules: []string{"action/wrong-checkout"}},
-	{name: "an event without a row", event: "issue_comment", payload: func(*site) any { return object{"action": "created"} }, at: atC,
-		status: 1, checkOn: commitC, rules: []string{"drift/base-required", "trust/policy-unavailable"}},
-	{name: "an event without a row, with a base", event: "issue_comment", payload: func(*site) any { return object{} }, at: atC,
-		inputs: map[string]string{"base": "B"}, base: commitB, checkOn: commitC},
+	{
+		name: "workflow_run of two", event: "workflow_run", payload: func(s *site) any { return runOf(s, 2) }, sha: commitB, at: atC,
+		status: 1, checkOn: commitC, rules: []string{"drift/base-required", "trust/policy-unavailable"},
+	},
+	{
+		name: "workflow_run, default checkout", event: "workflow_run", payload: func(s *site) any { return runOf(s, 1) }, sha: commitB, at: atB,
+		status: 1, base: commitB, checkOn: commitC, rules: []string{"action/wrong-checkout"},
+	},
+	{
+		name: "an event without a row", event: "issue_comment", payload: func(*site) any { return object{"action": "created"} }, at: atC,
+		status: 1, checkOn: commitC, rules: []string{"drift/base-required", "trust/policy-unavailable"},
+	},
+	{
+		name: "an event without a row, with a base", event: "issue_comment", payload: func(*site) any { return object{} }, at: atC,
+		inputs: map[string]string{"base": "B"}, base: commitB, checkOn: commitC,
+	},
 }
 
 func setBase(pull object, id string) { pull["pull_request"].(object)["base"].(object)["sha"] = id }

@@ -114,12 +114,18 @@ func TestActionPaths(t *testing.T) {
 		{name: "folders, each once", path: "tools\n./packages/api/\ntools", projects: []string{"tools", "packages/api"}},
 		{name: "patterns", path: "packages/???\ntools", projects: all},
 		{name: "a star stays in its segment", path: "*", projects: []string{"tools"}},
-		{name: "a handoff is deleted, auto", path: "auto", change: func(s *site) { s.remove("packages/web/.ai") },
-			status: 1, projects: all, rule: "action/project-removed"},
-		{name: "a handoff is deleted, pattern", path: "packages/*", change: func(s *site) { s.remove("packages/web/.ai") },
-			status: 1, projects: all[:2], rule: "action/project-removed"},
-		{name: "only the manifest is deleted", path: "auto", change: func(s *site) { s.remove("tools/.ai/handoff/MANIFEST.json") },
-			status: 1, projects: all, rule: "action/project-removed"},
+		{
+			name: "a handoff is deleted, auto", path: "auto", change: func(s *site) { s.remove("packages/web/.ai") },
+			status: 1, projects: all, rule: "action/project-removed",
+		},
+		{
+			name: "a handoff is deleted, pattern", path: "packages/*", change: func(s *site) { s.remove("packages/web/.ai") },
+			status: 1, projects: all[:2], rule: "action/project-removed",
+		},
+		{
+			name: "only the manifest is deleted", path: "auto", change: func(s *site) { s.remove("tools/.ai/handoff/MANIFEST.json") },
+			status: 1, projects: all, rule: "action/project-removed",
+		},
 		{name: "the handoff becomes a link", path: "auto", change: func(s *site) {
 			s.remove("tools/.ai/handoff")
 			if err := os.Symlink("../../packages/api/.ai/handoff", filepath.Join(s.src.Dir, "tools", ".ai", "handoff")); err != nil {
@@ -201,7 +207,11 @@ func TestActionAfterAHostileStep(t *testing.T) {
 		},
 		"git's configuration": func(s *site) {
 			for _, kv := range [][2]string{
-				{"core.fsmonitor", program}, {"diff.external", program}, {"core.hooksPath", filepath.Dir(program)}, {"core.pager", program}, {"filter.x.clean", program},
+				{"core.fsmonitor", program},
+				{"diff.external", program},
+				{"core.hooksPath", filepath.Dir(program)},
+				{"core.pager", program},
+				{"filter.x.clean", program},
 				{"protocol.ext.allow", "always"},
 			} {
 				s.checkout.Git("config", kv[0], kv[1])
@@ -228,7 +238,7 @@ func TestActionAfterAHostileStep(t *testing.T) {
 			}
 			if _, err := os.Stat(ran); err == nil {
 				t.Errorf("%s: a program was started", name)
-				os.Remove(ran)
+				_ = os.Remove(ran) // the next case is judged by itself
 			}
 		}
 	}

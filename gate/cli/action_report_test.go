@@ -387,7 +387,7 @@ func TestActionReportPaths(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(s.workspace, clean)); o.status != 0 || o.outputs[input+"-path"] != clean || err != nil {
 				t.Errorf("%s %q: exit status %d, output %q, %v", input, path, o.status, o.outputs[input+"-path"], err)
 			}
-			os.Remove(filepath.Join(s.workspace, clean))
+			_ = os.Remove(filepath.Join(s.workspace, clean))
 		}
 	}
 	if entries, err := os.ReadDir(outside); err != nil || len(entries) != 0 {
@@ -485,15 +485,37 @@ func TestActionInputs(t *testing.T) {
 		name, value string
 		want        int
 	}{
-		{"summary", "TRUE", 0}, {"summary", "False", 0}, {"summary", " true ", 0}, {"summary", "", 0},
-		{"summary", "yes", 2}, {"summary", "1", 2}, {"summary", "on", 2},
-		{"annotations", "both", 2}, {"annotations", "Auto", 2},
-		{"max-annotations", "1000", 0}, {"max-annotations", "1001", 2}, {"max-annotations", "-1", 2}, {"max-annotations", "1.0", 2},
-		{"api-timeout", "1", 0}, {"api-timeout", "0", 2}, {"api-timeout", "601", 2},
-		{"path", "./", 0}, {"path", "/abs", 2}, {"path", "..", 2}, {"path", ".\n../x", 2},
-		{"working-directory", "/abs", 2}, {"working-directory", "a/..", 2},
-		{"checks", "true", 2}, {"policy-from", "main", 2}, {"secrets", "all", 2},
-		{"packets", "*.json", 2}, {"claim", "true", 2}, {"ledger", "file", 2}, {"sessions", "docs", 2}, {"sessions", "off", 0}, {"governance", "false", 0},
+		{"summary", "TRUE", 0},
+		{"summary", "False", 0},
+		{"summary", " true ", 0},
+		{"summary", "", 0},
+		{"summary", "yes", 2},
+		{"summary", "1", 2},
+		{"summary", "on", 2},
+		{"annotations", "both", 2},
+		{"annotations", "Auto", 2},
+		{"max-annotations", "1000", 0},
+		{"max-annotations", "1001", 2},
+		{"max-annotations", "-1", 2},
+		{"max-annotations", "1.0", 2},
+		{"api-timeout", "1", 0},
+		{"api-timeout", "0", 2},
+		{"api-timeout", "601", 2},
+		{"path", "./", 0},
+		{"path", "/abs", 2},
+		{"path", "..", 2},
+		{"path", ".\n../x", 2},
+		{"working-directory", "/abs", 2},
+		{"working-directory", "a/..", 2},
+		{"checks", "true", 2},
+		{"policy-from", "main", 2},
+		{"secrets", "all", 2},
+		{"packets", "*.json", 2},
+		{"claim", "true", 2},
+		{"ledger", "file", 2},
+		{"sessions", "docs", 2},
+		{"sessions", "off", 0},
+		{"governance", "false", 0},
 	} {
 		old, had := s.env["INPUT_"+strings.ToUpper(c.name)]
 		o := s.input(c.name, c.value).pullRun()

@@ -181,11 +181,11 @@ func findGit(environ []string) (string, error) {
 func pathOutside(path, top string) string {
 	var out []string
 	for _, dir := range filepath.SplitList(path) {
-		real, err := filepath.EvalSymlinks(dir)
+		resolved, err := filepath.EvalSymlinks(dir)
 		if !filepath.IsAbs(dir) || err != nil {
 			continue
 		}
-		if rel, err := filepath.Rel(top, real); err == nil && filepath.IsLocal(rel) {
+		if rel, err := filepath.Rel(top, resolved); err == nil && filepath.IsLocal(rel) {
 			continue
 		}
 		out = append(out, dir)
