@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate/catalog"
 	"github.com/handoff-gate/handoff-gate/gate/render"
@@ -79,10 +80,25 @@ var explainCommand = command{
 		}
 		r := catalog.Find(rest[0])
 		if r == nil {
-			return usagef("there is no rule %q; `handoff-gate rules` lists them", rest[0])
+			return usagef("there is no rule %q%s; `handoff-gate rules` lists them", rest[0], similar(rest[0]))
 		}
 		return render.Explain(p.Stdout, r)
 	},
+}
+
+// similar names the rules that a given name may mean: those of a group, or of
+// that name in any group.
+func similar(given string) string {
+	var ids []string
+	for _, r := range catalog.Rules() {
+		if group, name, _ := strings.Cut(r.ID, "/"); given == name || given == group {
+			ids = append(ids, r.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return ""
+	}
+	return "; there is " + strings.Join(ids, ", ")
 }
 
 var versionCommand = command{

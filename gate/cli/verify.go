@@ -233,7 +233,7 @@ func openProject(paths []string) (project, error) {
 		return p, fmt.Errorf("%s is no folder", p.given)
 	}
 	if info, err := os.Stat(filepath.Join(p.dir, filepath.FromSlash(gate.HandoffDir))); err != nil || !info.IsDir() {
-		return p, fmt.Errorf("%s holds no folder %s", p.given, gate.HandoffDir)
+		return p, fmt.Errorf("%s holds no folder %s; name the project's folder, or begin a handoff set there: make the folder, write STATUS.md, run `handoff-gate manifest`", p.given, gate.HandoffDir)
 	}
 	return p, nil
 }
