@@ -109,8 +109,7 @@ func (j *judging) snapshot(s Snapshot) {
 		p := j.handoff + "/HANDOFF.lock"
 		j.add(LockPresent.At(p, report.Span{Line: 1},
 			"a session's lock stands in the handoff folder: a session did not finish",
-			strings.Replace(LockPresent.Remedy, "HEAD:.ai/handoff/", "HEAD:"+safetext.Clean(j.handoff)+"/", 1)+
-				"\nfix: rm "+safetext.ShellQuote(p)), "")
+			strings.Replace(LockPresent.Remedy, "HEAD:.ai/handoff/", "HEAD:"+safetext.Clean(j.handoff)+"/", 1)+j.removeLock(p)), "")
 	}
 	for _, u := range s.Unscannable {
 		if !s.Reported[u.Path] {
@@ -136,6 +135,17 @@ func (j *judging) snapshot(s Snapshot) {
 func (j *judging) unscannable(p, reason string) {
 	j.add(Unscannable.At(p, report.Span{}, "it could not be scanned: "+safetext.Clean(reason),
 		Unscannable.Remedy+"\nIt is "+safetext.Clean(p)+"."+j.again()), "")
+}
+
+// removeLock is the command that takes the lock away: out of the index too where
+// git has it, since there the finding would stay.
+func (j *judging) removeLock(p string) string {
+	for _, s := range j.in.Snapshots {
+		if s.Lock && s.Name != "working tree" {
+			return " What is committed already is mended by a commit of the deletion.\nfix: git rm -r -f " + safetext.ShellQuote(p)
+		}
+	}
+	return "\nfix: rm " + safetext.ShellQuote(p)
 }
 
 // again is the last line of the remedy of an error that needs an edit.

@@ -52,7 +52,7 @@ var (
 		Title: ".aiignore lists patterns that no gate reads",
 		Why: "The patterns of .aiignore tell an agent what to leave out. They have no defined meaning as rules (sk-* would match " +
 			"\"task-type\"), so the gate does not turn them into any, and says so, lest somebody relies on it.",
-		Remedy:  "Put a rule that must block under forbiddenPatterns in aahp.config.json.",
+		Remedy:  "Rely on no pattern of it. What must block under AAHP's own checks stands under forbiddenPatterns in aahp.config.json; this gate does not judge that section yet.",
 		Example: ".ai/handoff/.aiignore with the line \"*.pem\".",
 	}
 	PII = &rule.Rule{
@@ -64,7 +64,7 @@ var (
 		Remedy: "Remove the address or write a role (\"the on-call lead\"). If it is operationally necessary, add it to " +
 			"pii-allowlist.json with reason, owner and expiry. For git@host: write the https:// form; reword name@2x.png.",
 		Example: "STATUS.md, line 5: the address of a customer who reported a bug. Write \"the reporting customer (ticket 4711)\".",
-		Varies:  "warning in files that are not Markdown or JSON directly in the handoff folder",
+		Varies:  "A warning in files that are not Markdown or JSON directly in the handoff folder.",
 	}
 	AllowlistInvalid = &rule.Rule{
 		ID: "lint/pii-allowlist-invalid", Severity: report.Error,
@@ -142,10 +142,10 @@ var (
 		Why: "Tag characters, direction overrides and long runs of zero-width characters hide text from a reviewer and show it to a " +
 			"model, or show the reviewer another text than the one that is there. Characters that the world's scripts need, " +
 			"where they need them, are not reported: joiners in Persian or Hindi, zero-width spaces in Thai, selectors after emoji.",
-		Remedy: "Show them (grep -nP '[^\\x20-\\x7E]' FILE, or an editor that displays them), delete them and retype the line. Tag " +
+		Remedy: "Show them (grep -nP '[^\\x20-\\x7E]' FILE | cat -v, or an editor that displays them), delete them and retype the line. Tag " +
 			"characters and overrides are how text is hidden from a reviewer and shown to a model, so find out who wrote the line.",
 		Example: "STATUS.md, line 9: U+202E turns the end of a file name round.",
-		Varies:  "warning for characters that are out of place but hide little, such as one zero-width space between Latin letters",
+		Varies:  "A warning for characters that are out of place but hide little, such as one zero-width space between Latin letters.",
 	}
 	Unscannable = &rule.Rule{
 		ID: "lint/unscannable", Severity: report.Error,
