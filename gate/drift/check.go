@@ -311,7 +311,11 @@ func (c *checker) judge(classifies bool, scan scanner) string {
 		}
 	}
 	if len(missing) == 0 {
-		return outside + ", and the handoff was updated with them"
+		with := "them"
+		if s.impacting == 1 {
+			with = "it"
+		}
+		return outside + ", and the handoff was updated with " + with
 	}
 	if classifies && scan.proven && s.lock && c.Policies.Applied.NPM != nil {
 		granted, err := c.npmUpdate()

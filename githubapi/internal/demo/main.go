@@ -125,7 +125,7 @@ func (p *printer) scene(ctx context.Context, binary string, run sample.Run, api 
 		p.check(runs[len(runs)-1])
 	}
 
-	p.heading('-', "the job summary")
+	p.heading('-', "the job summary (GitHub renders it; text of the repository is escaped)")
 	summary, err := run.Summary()
 	if err != nil {
 		return err
