@@ -72,6 +72,14 @@ func clean(p string) bool {
 
 // List gives the children of a folder that is reached through real folders.
 func (t *Tree) List(dir string) ([]gate.Entry, error) {
+	// First what is known: to look at every folder above once more would make the
+	// time for a deep tree grow with the square of its depth.
+	t.mu.Lock()
+	children, ok := t.folders[dir]
+	t.mu.Unlock()
+	if ok {
+		return children, nil
+	}
 	if dir != "." {
 		e, err := t.Stat(dir)
 		if err != nil {
@@ -80,12 +88,6 @@ func (t *Tree) List(dir string) ([]gate.Entry, error) {
 		if e.Kind != gate.Folder {
 			return nil, fs.ErrNotExist
 		}
-	}
-	t.mu.Lock()
-	children, ok := t.folders[dir]
-	t.mu.Unlock()
-	if ok {
-		return children, nil
 	}
 	children, err := t.read(dir)
 	if err != nil {

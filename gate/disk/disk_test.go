@@ -215,3 +215,32 @@ func TestErrorsNameNoPath(t *testing.T) {
 		t.Errorf("got %+v", doc)
 	}
 }
+
+// A look at a folder that was listed before does not go through all that are
+// above it.
+func TestLookingIntoADeepTree(t *testing.T) {
+	dir := t.TempDir()
+	deepest := strings.Repeat("d/", 299) + "d"
+	if err := os.MkdirAll(filepath.Join(dir, deepest), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	work, err := disk.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer work.Close()
+	looks := func(n int) time.Duration {
+		start := time.Now()
+		for range n {
+			if e, err := work.Stat(deepest); err != nil || e.Kind != gate.Folder {
+				t.Fatal(e, err)
+			}
+		}
+		return time.Since(start)
+	}
+	looks(1)
+	// A few milliseconds; through every folder it would be seconds.
+	if took := looks(5000); took > 3*time.Second {
+		t.Errorf("5000 looks took %v", took)
+	}
+}

@@ -127,10 +127,25 @@ func Read(ctx context.Context, t gate.Tree, project string, o Options) (*Set, er
 	return s, nil
 }
 
+// A commit need not fit on a disk: a few thousand small objects make a folder a
+// hundred thousand levels deep, and a dozen one of more files than could ever be
+// counted, as a tree may hold the same tree twice. What is longer than a path may
+// be, or more than a handoff folder ever has, is refused.
+const (
+	maxPath    = 4096 // bytes, as on Linux
+	maxEntries = 1_000_000
+)
+
+var (
+	errTooDeep = fmt.Errorf("its path is longer than %d bytes", maxPath)
+	errTooMany = fmt.Errorf("it holds more than %d files and folders", maxEntries)
+)
+
 // list finds everything below the handoff folder, links not followed. A folder
 // named .git is not entered: what it holds is git's.
 func (s *Set) list(t gate.Tree, dir string) error {
 	todo := []string{dir}
+	entries := 0
 	for len(todo) > 0 {
 		d := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -143,6 +158,9 @@ func (s *Set) list(t gate.Tree, dir string) error {
 			s.Files = append(s.Files, File{Name: name, Entry: gate.Entry{Path: d, Kind: gate.Folder}, State: gate.Unreadable, Err: err})
 			continue
 		}
+		if entries += len(children); entries > maxEntries {
+			return errTooMany
+		}
 		for _, c := range children {
 			name, _ := gate.Below(dir, c.Path)
 			if d == dir {
@@ -150,7 +168,11 @@ func (s *Set) list(t gate.Tree, dir string) error {
 			}
 			switch c.Kind {
 			case gate.Folder:
-				if path.Base(c.Path) != ".git" {
+				switch {
+				case path.Base(c.Path) == ".git":
+				case len(c.Path) > maxPath:
+					s.Files = append(s.Files, File{Name: name, Entry: c, State: gate.Unreadable, Err: errTooDeep})
+				default:
 					todo = append(todo, c.Path)
 				}
 			case gate.Regular:
