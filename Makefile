@@ -21,7 +21,7 @@ run: build
 
 # The linters come first and the tests last, so that their result is what one sees.
 test: needs lint
-	go test -count=1 ./...
+	go test -count=1 -timeout 30m ./...
 
 lint:
 	test -z "$$($(TOOL) gofumpt -l main.go gate githubapi schema | tee /dev/stderr)"

@@ -166,7 +166,8 @@ func standIns(t *testing.T, module string) (debian, golang string) {
 	golang = "handoff-gate-test/golang:" + day
 	pipe(t, golang, func(w io.Writer) error {
 		archive := tar.NewWriter(w)
-		recipe := "FROM " + debian + "\nENV PATH=/usr/local/go/bin:/usr/sbin:/usr/bin:/sbin:/bin\nCOPY go /usr/local/go\nCOPY proxy /proxy\n"
+		// A rebuilt one leaves the older one without a name; the label lets it be pruned.
+		recipe := "FROM " + debian + "\nLABEL handoff-gate.stage=build\nENV PATH=/usr/local/go/bin:/usr/sbin:/usr/bin:/sbin:/bin\nCOPY go /usr/local/go\nCOPY proxy /proxy\n"
 		if err := archive.WriteHeader(&tar.Header{Name: "Dockerfile", Mode: 0o644, Size: int64(len(recipe))}); err != nil {
 			return err
 		}
