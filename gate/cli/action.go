@@ -16,6 +16,7 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/lint"
 	"github.com/handoff-gate/handoff-gate/gate/policy"
+	"github.com/handoff-gate/handoff-gate/gate/proc"
 	"github.com/handoff-gate/handoff-gate/gate/render"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 	"github.com/handoff-gate/handoff-gate/gate/run"
@@ -72,7 +73,7 @@ func cannot(format string, args ...any) error { return cannotRun{fmt.Sprintf(for
 // written and groups are closed on every way out.
 func runAction(ctx context.Context, p Process, args []string) (status int) {
 	a := &action{p: p, notes: &debugNotes{}}
-	a.lookup = func(name string) (string, bool) { return lookupEnv(p.Environ, name) }
+	a.lookup = func(name string) (string, bool) { return proc.LookupEnv(p.Environ, name) }
 	a.env = githubapi.ReadContext(a.lookup)
 	var inputErr error
 	a.in, inputErr = githubapi.ReadInputs(a.lookup)
@@ -108,15 +109,6 @@ func (a *action) end() {
 	// nobody.
 	_ = a.log.Close()
 	_ = a.out.Flush()
-}
-
-func lookupEnv(environ []string, name string) (string, bool) {
-	for i := len(environ) - 1; i >= 0; i-- {
-		if v, ok := strings.CutPrefix(environ[i], name+"="); ok {
-			return v, true
-		}
-	}
-	return "", false
 }
 
 // verify does everything up to the finished report.

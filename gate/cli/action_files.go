@@ -18,6 +18,7 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/catalog"
 	"github.com/handoff-gate/handoff-gate/gate/git"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
+	"github.com/handoff-gate/handoff-gate/gate/proc"
 	"github.com/handoff-gate/handoff-gate/gate/render"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
@@ -173,7 +174,14 @@ func (a *action) writeInside(file string, data []byte) error {
 	if err := realPath(root, file); err != nil {
 		return err
 	}
-	owner := ownerOf(a.env.Workspace)
+	// What root makes there would break the next job's clean-up on a self-hosted
+	// runner. Where it cannot be given away, the report is there all the same.
+	owner, _ := proc.ProjectOwner(a.env.Workspace)
+	give := func(name string) {
+		if owner != nil {
+			_ = root.Lchown(name, int(owner.UID), int(owner.GID))
+		}
+	}
 	dir := path.Dir(file)
 	at := ""
 	if dir != "." {
@@ -186,7 +194,7 @@ func (a *action) writeInside(file string, data []byte) error {
 			if err != nil {
 				return err
 			}
-			owner.give(root, at)
+			give(at)
 		}
 	}
 	var random [8]byte
@@ -200,7 +208,7 @@ func (a *action) writeInside(file string, data []byte) error {
 	}
 	_, err = f.Write(data)
 	if err = errors.Join(err, f.Close()); err == nil {
-		owner.give(root, temporary)
+		give(temporary)
 		err = root.Rename(temporary, file)
 	}
 	if err != nil {

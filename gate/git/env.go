@@ -164,12 +164,3 @@ func absolute(dir, p string) string {
 	}
 	return filepath.Join(dir, p)
 }
-
-func lookup(env []string, name string) string {
-	for _, kv := range env {
-		if v, ok := strings.CutPrefix(kv, name+"="); ok {
-			return v
-		}
-	}
-	return ""
-}

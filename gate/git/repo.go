@@ -79,7 +79,7 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 		}
 	}
 	if !o.ServeHooks {
-		inherited = proc.SetEnv(inherited, "PATH="+pathOutside(lookup(inherited, "PATH"), top))
+		inherited = proc.SetEnv(inherited, "PATH="+pathOutside(proc.Getenv(inherited, "PATH"), top))
 	}
 	program, err := findGit(inherited)
 	if err != nil {
@@ -120,9 +120,9 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 // hookTop gives the top level that git's hook variables name, or "" where they
 // name none that holds the project.
 func hookTop(inherited []string, o Options) string {
-	top := lookup(inherited, "GIT_WORK_TREE")
+	top := proc.Getenv(inherited, "GIT_WORK_TREE")
 	if top == "" {
-		if lookup(inherited, "GIT_DIR") == "" {
+		if proc.Getenv(inherited, "GIT_DIR") == "" {
 			return ""
 		}
 		top = o.StartDir
@@ -142,7 +142,7 @@ func hookTop(inherited []string, o Options) string {
 // from a hook that runs inside another repository. git names the folder to few
 // hooks; most get the index alone.
 func foreign(inherited []string, top, startDir string) bool {
-	if lookup(inherited, "GIT_DIR") != "" || lookup(inherited, "GIT_WORK_TREE") != "" {
+	if proc.Getenv(inherited, "GIT_DIR") != "" || proc.Getenv(inherited, "GIT_WORK_TREE") != "" {
 		return true
 	}
 	start, err := findTop(startDir)
@@ -164,7 +164,7 @@ func findTop(dir string) (string, error) {
 // findGit looks for git in the absolute folders of PATH, so that a program
 // named git in the checkout is never started.
 func findGit(environ []string) (string, error) {
-	for _, dir := range filepath.SplitList(lookup(environ, "PATH")) {
+	for _, dir := range filepath.SplitList(proc.Getenv(environ, "PATH")) {
 		if !filepath.IsAbs(dir) {
 			continue
 		}

@@ -65,8 +65,9 @@ func stopReading(r *os.File, read <-chan struct{}, out *tail) {
 	}
 }
 
-// ProjectOwner gives whom declared checks must run as: as root the owner and
-// group of the project's folder, unless that is root too; nil otherwise.
+// ProjectOwner gives whom declared checks must run as, and to whom what is written
+// into the folder must belong: as root the owner and group of the folder, unless
+// that is root too; nil otherwise.
 func ProjectOwner(dir string) (*Owner, error) {
 	if os.Geteuid() != 0 {
 		return nil, nil

@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -251,7 +252,7 @@ func find(name, dir string, env []string) (string, error) {
 		}
 		return found, nil
 	}
-	path := lookup(env, "PATH")
+	path := Getenv(env, "PATH")
 	for _, folder := range filepath.SplitList(path) {
 		if !filepath.IsAbs(folder) {
 			continue
@@ -267,14 +268,21 @@ func find(name, dir string, env []string) (string, error) {
 	return "", &NotFoundError{Program: name, Where: where}
 }
 
-// lookup gives the value of a variable; of several the last counts.
-func lookup(env []string, name string) string {
-	for i := len(env) - 1; i >= 0; i-- {
-		if k, v, ok := strings.Cut(env[i], "="); ok && sameName(k, name, runtime.GOOS == "windows") {
-			return v
+// LookupEnv gives the value of a variable of an environment and whether it is
+// there. Of several the last counts, as it does for a child.
+func LookupEnv(env []string, name string) (string, bool) {
+	for _, kv := range slices.Backward(env) {
+		if k, v, ok := strings.Cut(kv, "="); ok && sameName(k, name, runtime.GOOS == "windows") {
+			return v, true
 		}
 	}
-	return ""
+	return "", false
+}
+
+// Getenv is LookupEnv where no value and an empty one are the same.
+func Getenv(env []string, name string) string {
+	v, _ := LookupEnv(env, name)
+	return v
 }
 
 // sameName compares names of variables; Windows does not tell cases apart.
