@@ -17,8 +17,11 @@ func numbered(rule string, severity Severity, n int) (out []Finding) {
 // says how many are left out; another rule or severity is not crowded out.
 func TestFindingsOfARuleAreBounded(t *testing.T) {
 	for _, c := range []struct{ n, listed, left int }{
-		{0, 0, 0}, {1, 1, 0}, {MaxOfRule, MaxOfRule, 0},
-		{MaxOfRule + 1, MaxOfRule, 2}, {3 * MaxOfRule, MaxOfRule, 2*MaxOfRule + 1},
+		{0, 0, 0},
+		{1, 1, 0},
+		{MaxOfRule, MaxOfRule, 0},
+		{MaxOfRule + 1, MaxOfRule, 2},
+		{3 * MaxOfRule, MaxOfRule, 2*MaxOfRule + 1},
 	} {
 		findings := append(numbered("a/many", Warning, c.n), numbered("a/few", Warning, 3)...)
 		findings = append(findings, numbered("a/many", Error, 1)...)
