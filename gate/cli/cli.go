@@ -96,14 +96,18 @@ func Run(ctx context.Context, args []string, p Process) (status int) {
 		return statusError
 	case "--version", "-version":
 		name = "version"
-	case "-h", "-help", "--help":
+	}
+	if isHelp(name) {
 		name = "help"
 	}
 	for _, c := range commands() {
 		if c.name != name {
 			continue
 		}
-		err := c.run(ctx, p, args)
+		err := error(flag.ErrHelp)
+		if len(args) != 1 || !isHelp(args[0]) {
+			err = c.run(ctx, p, args)
+		}
 		if errors.Is(err, flag.ErrHelp) {
 			_, err = io.WriteString(p.Stdout, c.fullHelp())
 		}
@@ -115,7 +119,7 @@ func Run(ctx context.Context, args []string, p Process) (status int) {
 		case errors.As(err, &exit):
 			return int(exit)
 		case errors.As(err, &usage):
-			p.say("handoff-gate %s: %s\nusage: handoff-gate %s %s\n", name, oneLine(err.Error()), c.name, c.usage)
+			p.say("handoff-gate %s: %s\n%s", name, oneLine(err.Error()), c.usageLine())
 		default:
 			p.say("handoff-gate %s: %s\n", name, oneLine(err.Error()))
 		}
@@ -124,6 +128,8 @@ func Run(ctx context.Context, args []string, p Process) (status int) {
 	p.say("handoff-gate: there is no command %q; `handoff-gate help` lists them\n", name)
 	return statusError
 }
+
+func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "--help" }
 
 // oneLine keeps outside text in an error from forging lines of its own.
 func oneLine(s string) string {
@@ -238,11 +244,15 @@ func programHelp() string {
 
 // fullHelp is what `help COMMAND` prints.
 func (c command) fullHelp() string {
-	s := fmt.Sprintf("%s.\n\nusage: handoff-gate %s %s\n", c.summary, c.name, c.usage)
+	s := c.summary + ".\n\n" + c.usageLine()
 	if c.help != "" {
 		s += "\n" + c.help
 	}
 	return s
+}
+
+func (c command) usageLine() string {
+	return strings.TrimRight("usage: handoff-gate "+c.name+" "+c.usage, " ") + "\n"
 }
 
 func isTerminal(w io.Writer) bool {
