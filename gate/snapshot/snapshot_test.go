@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/handoff-gate/handoff-gate/gate"
@@ -125,9 +126,10 @@ func TestLFSPointer(t *testing.T) {
 }
 
 // commit is a tree whose entries have git's ids, as those of a commit do. It
-// counts how often its files are opened.
+// counts how often its files are opened, which may be by several at once.
 type commit struct {
 	fake.Tree
+	mu     *sync.Mutex
 	opened map[string]int
 }
 
@@ -152,7 +154,9 @@ func (c commit) List(dir string) ([]gate.Entry, error) {
 }
 
 func (c commit) Open(p string) (io.ReadCloser, gate.Entry, error) {
+	c.mu.Lock()
 	c.opened[p]++
+	c.mu.Unlock()
 	return c.Tree.Open(p)
 }
 
@@ -160,7 +164,7 @@ func (c commit) Open(p string) (io.ReadCloser, gate.Entry, error) {
 // again from the commit; everything else is.
 func TestFilesOfTheSameBlobAreReadOnce(t *testing.T) {
 	work := fake.Files(map[string]string{folder + "same.md": "same\r\n", folder + "other.md": "one", folder + "moved.md": "moved"})
-	head := commit{fake.Files(map[string]string{folder + "same.md": "same\r\n", folder + "other.md": "two", folder + "renamed.md": "moved"}), map[string]int{}}
+	head := commit{fake.Files(map[string]string{folder + "same.md": "same\r\n", folder + "other.md": "two", folder + "renamed.md": "moved"}), &sync.Mutex{}, map[string]int{}}
 	first := read(t, work, snapshot.Options{IDLength: 40})
 	second := read(t, head, snapshot.Options{Known: []*snapshot.Set{first}})
 	if n := head.opened[folder+"same.md"]; n != 0 {
