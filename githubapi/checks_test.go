@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode/utf8"
 
@@ -495,29 +496,35 @@ func TestLostCreateIsNotRepeatedBlindly(t *testing.T) {
 			s := newAPI(t)
 			fault.Method, fault.Times = "POST", 1
 			s.Fail(fault)
-			client, clock := newClient(t, s)
 			if fault.Delay > 0 {
-				client.t.requestTimeout = 50 * time.Millisecond
+				synctest.Test(t, func(t *testing.T) { lostCreate(t, s, fault, func(o *Options) { o.Transport = direct{s} }) })
+				return
 			}
-			r := NewReporter(client, testRun())
-			if refused := r.Begin(t.Context()); refused != nil {
-				t.Fatal(refused)
-			}
-			if got := only(t, s); got.ID != r.ID() {
-				t.Errorf("check run %d, want %d", r.ID(), got.ID)
-			}
-			var seen []string
-			for _, q := range s.Requests() {
-				seen = append(seen, q.Method)
-			}
-			want := []string{"GET", "POST", "GET"}
-			if !fault.Apply {
-				want = append(want, "POST")
-			}
-			if !slices.Equal(seen, want) || len(clock.waits) != 1 {
-				t.Errorf("requests %v, want %v; waits %v", seen, want, clock.waits)
-			}
+			lostCreate(t, s, fault)
 		})
+	}
+}
+
+func lostCreate(t *testing.T, s *apitest.Server, fault apitest.Fault, change ...func(*Options)) {
+	t.Helper()
+	client, clock := newClient(t, s, change...)
+	r := NewReporter(client, testRun())
+	if refused := r.Begin(t.Context()); refused != nil {
+		t.Fatal(refused)
+	}
+	if got := only(t, s); got.ID != r.ID() {
+		t.Errorf("check run %d, want %d", r.ID(), got.ID)
+	}
+	var seen []string
+	for _, q := range s.Requests() {
+		seen = append(seen, q.Method)
+	}
+	want := []string{"GET", "POST", "GET"}
+	if !fault.Apply {
+		want = append(want, "POST")
+	}
+	if !slices.Equal(seen, want) || len(clock.waits) != 1 {
+		t.Errorf("requests %v, want %v; waits %v", seen, want, clock.waits)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/handoff-gate/handoff-gate/githubapi/apitest"
@@ -271,20 +272,47 @@ func TestDeadlineOverAllCalls(t *testing.T) {
 	}
 }
 
+// direct calls the server without a network. In a synctest bubble, where time
+// passes only while everything waits, a slow answer then takes no time.
+type direct struct{ s *apitest.Server }
+
+func (d direct) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body == nil {
+		r.Body = http.NoBody // as servers have it
+	}
+	answer := httptest.NewRecorder()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		d.s.ServeHTTP(answer, r)
+	}()
+	select {
+	case <-done:
+		return answer.Result(), nil
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+}
+
 func TestSlowAnswerIsCut(t *testing.T) {
 	s := newAPI(t)
 	compareOK(s)
 	s.Fail(apitest.Fault{Delay: time.Minute, Times: 1})
-	client, clock := newClient(t, s)
-	client.t.requestTimeout = 20 * time.Millisecond
-	if _, err := client.Compare(t.Context(), commitA, commitB); err != nil {
-		t.Error(err)
-	}
-	if len(clock.waits) != 1 {
-		t.Errorf("waited %v", clock.waits)
-	}
-	if requestTimeout != 15*time.Second || lastTry != 5*time.Second {
-		t.Error("the times are not those of the specification")
+	synctest.Test(t, func(t *testing.T) {
+		client, clock := newClient(t, s, func(o *Options) { o.Transport = direct{s} })
+		begun := time.Now()
+		if _, err := client.Compare(t.Context(), commitA, commitB); err != nil {
+			t.Error(err)
+		}
+		if len(clock.waits) != 1 {
+			t.Errorf("waited %v", clock.waits)
+		}
+		if took := time.Since(begun); took != 15*time.Second {
+			t.Errorf("cut after %v, the specification says 15 s", took)
+		}
+	})
+	if lastTry != 5*time.Second {
+		t.Error("the last try is not as long as in the specification")
 	}
 }
 
@@ -614,36 +642,49 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
+// noWaits is a clock that refuses every wait, so that there is one try alone.
+type noWaits struct{ SystemClock }
+
+func (noWaits) Sleep(context.Context, time.Duration) error { return errors.New("no waits") }
+
 // The default transport reads HTTPS_PROXY, HTTP_PROXY and NO_PROXY once in a
-// process, so a process of its own asks here.
+// process, so a process of its own asks here. It reaches nothing but the proxy:
+// looking up a name can take long.
 func TestProxyFromEnvironment(t *testing.T) {
 	if target := os.Getenv("GITHUBAPI_PROXY_TEST"); target != "" {
-		c, err := NewClient(Options{APIURL: target, Repository: testRepo, Token: "x", Timeout: 900 * time.Millisecond})
+		proxy := strings.TrimPrefix(os.Getenv("HTTP_PROXY"), "http://")
+		http.DefaultTransport = &http.Transport{DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if addr != proxy {
+				return nil, errors.New("not the proxy")
+			}
+			return new(net.Dialer).DialContext(ctx, network, addr)
+		}}
+		c, err := NewClient(Options{APIURL: target, Repository: testRepo, Token: "x", Timeout: time.Minute, Clock: noWaits{}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, _ = c.Compare(t.Context(), commitA, commitB)
 		return
 	}
-	var mu sync.Mutex
-	var asked []string
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		asked = append(asked, r.URL.Host)
-		mu.Unlock()
-		w.WriteHeader(http.StatusNotFound)
-		_, _ = io.WriteString(w, "{}")
-	}))
-	t.Cleanup(proxy.Close)
 	for _, c := range []struct {
 		no   string
 		want []string
 	}{{"", []string{"api.github.example.test"}}, {"github.example.test", nil}} {
-		asked = nil
+		var mu sync.Mutex
+		var asked []string
+		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			asked = append(asked, r.URL.Host)
+			mu.Unlock()
+			w.WriteHeader(http.StatusNotFound)
+			_, _ = io.WriteString(w, "{}")
+		}))
 		cmd := exec.Command(os.Args[0], "-test.run=^TestProxyFromEnvironment$")
 		cmd.Env = append(os.Environ(), "GITHUBAPI_PROXY_TEST=http://api.github.example.test", "HTTP_PROXY="+proxy.URL,
 			"http_proxy="+proxy.URL, "NO_PROXY="+c.no, "no_proxy="+c.no, "REQUEST_METHOD=")
-		if out, err := cmd.CombinedOutput(); err != nil {
+		out, err := cmd.CombinedOutput()
+		proxy.Close() // waits for its handlers
+		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		mu.Lock()
