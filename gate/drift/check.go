@@ -197,11 +197,11 @@ var baseRows = map[gate.BaseProblem]struct {
 	gate.HeadMissing: {HeadMissing, "HEAD names no commit", "Make a first commit, then run the gate again."},
 	gate.BaseRequired: {
 		BaseRequired, "No base commit was given, and at this level none is guessed",
-		"Pass the base commit's id with --base or AAHP_BASE_SHA: of a pull request the base's, of a push the one before it.",
+		"Pass the base commit's id with --base or AAHP_BASE_SHA: of a pull request the base's, of a push the one before it. `git merge-base HEAD TARGET` prints the commit at which a branch left TARGET.",
 	},
 	gate.BaseMalformed: {
 		BaseMalformed, "The base is not a commit id of 7 to 64 hex digits",
-		"Pass a hexadecimal commit id; no branch, no tag and no expression such as HEAD~1.",
+		"Pass a hexadecimal commit id, as `git rev-parse NAME` prints it; no branch, no tag and no expression such as HEAD~1.",
 	},
 	gate.BaseZero: {
 		BaseZero, "The base is all zeros, which names no commit",

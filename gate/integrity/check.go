@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
 	"github.com/handoff-gate/handoff-gate/gate/internal/lines"
+	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 	"github.com/handoff-gate/handoff-gate/gate/rule"
@@ -65,6 +67,15 @@ func (j *Judgement) Unread(set int) map[string]bool { return j.c.unread[set] }
 // Layer gives the finished layer, with what the content checks found and what
 // they were.
 func (j *Judgement) Layer(content []report.Finding, checked string) report.Layer {
+	errors := 0
+	for i := range content {
+		if content[i].Severity == report.Error {
+			errors++
+		}
+	}
+	if errors > 0 {
+		checked += ", " + plural.Of(errors, "error")
+	}
 	return report.Done(ID, Title, j.c.summary(checked), append(j.c.findings(), content...))
 }
 
@@ -170,7 +181,7 @@ func (c *checker) judge(set *snapshot.Set) {
 	switch m.State {
 	case gate.Absent:
 		c.add(ManifestMissing, manifestPath, "", report.Span{}, "there is no MANIFEST.json in the handoff folder",
-			"Generate it; it indexes every handoff file with its checksum.", c.in.Commands.Regen)
+			"Generate it; it indexes every handoff file with its checksum."+c.commit(), c.regen())
 		return
 	case gate.NotRegular:
 		c.add(NotRegular, manifestPath, "", report.Span{}, "MANIFEST.json is "+m.Entry.Kind.Article()+", not a regular file",
@@ -203,7 +214,7 @@ func (c *checker) judge(set *snapshot.Set) {
 			}
 		}
 		c.add(IndexEmpty, manifestPath, "", span, "MANIFEST.json "+seen+": an index that lists nothing proves nothing",
-			"Read `"+c.diffCommand()+"`, then regenerate the manifest so that it indexes the handoff set.", c.in.Commands.Regen)
+			"Read "+c.diffCommand()+", then regenerate the manifest so that it indexes the handoff set."+c.commit(), c.regen())
 		return
 	}
 	c.incomplete(doc, manifestPath)
@@ -215,8 +226,39 @@ func (c *checker) restore(path string) string {
 	return "git checkout HEAD -- " + safetext.ShellQuote(path)
 }
 
+// diffCommand shows what changed: what is not committed yet, staged or not, and
+// what is.
 func (c *checker) diffCommand() string {
-	return "git diff -- " + safetext.ShellQuote(gate.Join(c.in.Project, gate.HandoffDir))
+	of := "-- " + safetext.ShellQuote(gate.Join(c.in.Project, gate.HandoffDir)) + "`"
+	show := "`git diff " + of
+	if c.judges(snapshot.IndexTree) {
+		show += " and `git diff --cached " + of
+	}
+	return show + " (of what is committed: `git log -p " + of + ")"
+}
+
+// regen regenerates the manifest, and stages it where the index is judged.
+func (c *checker) regen() string {
+	if !c.judges(snapshot.IndexTree) {
+		return c.in.Commands.Regen
+	}
+	handoff := c.in.Commands.Handoff
+	if handoff == "" {
+		handoff = safetext.ShellQuote(gate.Join(c.in.Project, gate.HandoffDir))
+	}
+	return c.in.Commands.Regen + " && git add " + handoff
+}
+
+// commit is what is left to do where a commit is judged.
+func (c *checker) commit() string {
+	if c.judges(snapshot.HeadTree) {
+		return " Then commit it: the commit is judged."
+	}
+	return ""
+}
+
+func (c *checker) judges(tree string) bool {
+	return slices.ContainsFunc(c.in.Sets, func(s *snapshot.Set) bool { return s.Tree == tree })
 }
 
 // required are the top-level keys besides files.
@@ -231,7 +273,7 @@ func (c *checker) incomplete(doc *jsondoc.Document, path string) {
 	}
 	if len(missing) > 0 {
 		c.add(ManifestIncomplete, path, "", report.Span{Line: 1}, "MANIFEST.json lacks "+strings.Join(missing, ", "),
-			"Regenerate the manifest; the generator writes every required key.", c.in.Commands.Regen)
+			"Regenerate the manifest; the generator writes every required key."+c.commit(), c.regen())
 	}
 }
 
@@ -299,7 +341,7 @@ func (c *checker) entry(set *snapshot.Set, doc *jsondoc.Document, m jsondoc.Memb
 	if !checksumForm.MatchString(recorded) {
 		c.add(ChecksumMalformed, manifestPath, name, span,
 			fmt.Sprintf("the entry of %s has no checksum of the form sha256: and 64 lower-case hex digits", shown),
-			"Regenerate the manifest; never write a checksum by hand.", c.in.Commands.Regen)
+			"Regenerate the manifest; never write a checksum by hand."+c.commit(), c.regen())
 		return false
 	}
 	if recorded != f.Digest {
@@ -308,8 +350,8 @@ func (c *checker) entry(set *snapshot.Set, doc *jsondoc.Document, m jsondoc.Memb
 			message += "; the file is a Git LFS pointer, and handoff files do not belong in LFS, since the commit then holds only the pointer"
 		}
 		c.add(ChecksumMismatch, path, name, report.Span{Line: 1}, message,
-			"FIRST look at what changed: `"+c.diffCommand()+"`. Regenerating the manifest re-baselines whatever changed, tampering too, so do it only when every change is legitimate.",
-			c.in.Commands.Regen)
+			"FIRST look at what changed: "+c.diffCommand()+". Regenerating the manifest re-baselines whatever changed, tampering too, so do it only when every change is legitimate."+c.commit(),
+			c.regen())
 		return false
 	}
 	return sound
@@ -358,7 +400,7 @@ func (c *checker) unindexed(set *snapshot.Set, files *jsondoc.Value) {
 		}
 		c.failedFiles[name] = true
 		c.add(Unindexed, c.path(name), name, report.Span{Line: 1}, name+" is in the handoff folder, but the manifest does not index it",
-			"FIRST review the file as you would a change: `"+c.diffCommand()+"`. Then regenerate the manifest so that it is indexed.", c.in.Commands.Regen)
+			"FIRST review the file as you would a change: "+c.diffCommand()+"; a file that git does not track is in neither, so read it. Then regenerate the manifest so that it is indexed."+c.commit(), c.regen())
 	}
 }
 

@@ -244,8 +244,12 @@ func (p *Plan) judgeRows() {
 				"Write the name of a check, in lower-case letters, digits and hyphens. It is a name, not a command.")
 		case builtIn[r.Check] != nil:
 			if why, ok := builtIn[r.Check](); !ok {
+				remedy := failedRemedy
+				if r.Check == ManifestIntegrity {
+					remedy = "Mend what the layer integrity reports; the row itself needs no edit."
+				}
 				p.enforced(CheckFailed, at(r),
-					fmt.Sprintf("The check %s of the verified row %s fails: %s.", r.Check, label(r), why), failedRemedy)
+					fmt.Sprintf("The check %s of the verified row %s fails: %s.", r.Check, label(r), why), remedy)
 			}
 		case declared[r.Check].ID != "":
 			if p.in.ChecksOff != "" {
