@@ -86,19 +86,27 @@ var explainCommand = command{
 	},
 }
 
-// similar names the rules that a given name may mean: those of a group, or of
+// similar says what a name that is no rule's may mean: a group, or the rules of
 // that name in any group.
 func similar(given string) string {
 	var ids []string
+	ofGroup := 0
 	for _, r := range catalog.Rules() {
-		if group, name, _ := strings.Cut(r.ID, "/"); given == name || given == group {
+		group, name, _ := strings.Cut(r.ID, "/")
+		if given == name {
 			ids = append(ids, r.ID)
 		}
+		if given == group {
+			ofGroup++
+		}
 	}
-	if len(ids) == 0 {
-		return ""
+	switch {
+	case ofGroup > 0:
+		return fmt.Sprintf(", but a group of %d", ofGroup)
+	case len(ids) > 0:
+		return "; there is " + strings.Join(ids, ", ")
 	}
-	return "; there is " + strings.Join(ids, ", ")
+	return ""
 }
 
 var versionCommand = command{

@@ -400,7 +400,7 @@ func (c *checker) unindexed(set *snapshot.Set, files *jsondoc.Value) {
 		}
 		c.failedFiles[name] = true
 		c.add(Unindexed, c.path(name), name, report.Span{Line: 1}, name+" is in the handoff folder, but the manifest does not index it",
-			"FIRST review the file as you would a change: "+c.diffCommand()+"; a file that git does not track is in neither, so read it. Then regenerate the manifest so that it is indexed."+c.commit(), c.regen())
+			"FIRST review the file as you would a change: "+c.diffCommand()+"; none of them shows a file that git does not track, so read that. Then regenerate the manifest so that it is indexed."+c.commit(), c.regen())
 	}
 }
 
