@@ -10,6 +10,7 @@ package bench
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -77,6 +78,17 @@ func rounds(b *testing.B, floor, subject func()) (f, s time.Duration) {
 	}
 	b.ReportMetric(0, "ns/op") // of both together, which says nothing
 	return slices.Min(fs), slices.Min(ss)
+}
+
+// Fastest is the least time of a few runs, for choosing what to measure.
+func Fastest(runs int, run func()) time.Duration {
+	least := time.Duration(math.MaxInt64)
+	for range runs {
+		start := time.Now()
+		run()
+		least = min(least, time.Since(start))
+	}
+	return least
 }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
