@@ -39,7 +39,7 @@ needs:
 # The figures that have a bound, as a table; status 1 when one is missed. Nothing
 # in `make test` depends on a clock. All other benchmarks: go test -bench . ./...
 bench:
-	go test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) ./gate/run ./gate/snapshot | go run ./gate/internal/bench/table
+	go test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) ./gate/run ./gate/snapshot ./gate/lint ./gate/disk ./gate/internal/workflow | go run ./gate/internal/bench/table
 
 fuzz:
 	@go list ./... | while read -r package; do \

@@ -3,9 +3,12 @@ package lint
 import (
 	"fmt"
 	"maps"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/handoff-gate/handoff-gate/gate/internal/bench"
 )
 
 // worstPieces are the beginnings that the scanners look for and never complete.
@@ -42,17 +45,6 @@ func worstPieces() map[string]string {
 // repeated makes a text of about size bytes of whole pieces.
 func repeated(piece string, size int) string { return strings.Repeat(piece, max(1, size/len(piece))) }
 
-// cost is the least time that a scan of a file takes in a few tries.
-func cost(name, text string, tries int) time.Duration {
-	best := time.Hour
-	for range tries {
-		start := time.Now()
-		scanFile(name, text, Options{})
-		best = min(best, time.Since(start))
-	}
-	return best
-}
-
 // prefixes are the worst texts that are nothing but beginnings: they give no
 // finding, so all that is spent on them is spent on looking.
 func prefixes() map[string]string {
@@ -65,54 +57,59 @@ func prefixes() map[string]string {
 	return quiet
 }
 
-// TestWorstTexts holds the time of every worst text to that of ordinary text.
-// At the most every byte is an event, which costs tens of nanoseconds where
-// ordinary text costs three; quadratic work would cost a thousand times as
-// much. Texts that are findings from end to end may take longer.
+// TestWorstTexts scans every worst text in two sizes: nothing panics, nothing
+// hangs, and four times the text takes about four times the memory (twice that
+// where a buffer doubles). The time is measured by BenchmarkWorst and bounded by
+// BenchmarkWorstPrefix.
 func TestWorstTexts(t *testing.T) {
-	if testing.Short() {
-		t.Skip("measures time")
+	used := func(file, text string) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		scanFile(file, text, Options{})
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
 	}
-	const mostQuiet, mostLoud = 40, 150
-	ordinary := string(ordinaryText(1 << 20)[:1<<20])
-	quiet := prefixes()
 	for name, piece := range worstPieces() {
-		text := repeated(piece, 1<<20)
-		most := float64(mostLoud)
-		if _, ok := quiet[name]; ok {
-			most = mostQuiet
-		}
-		files := []string{"LOG.md"}
-		if !strings.HasSuffix(piece, "\n") {
-			files = append(files, "x.json")
-		}
-		for _, file := range files {
-			ratio := most
-			for range 5 { // A busy machine can spoil one measurement.
-				if ratio >= most {
-					ratio = float64(cost(file, text, 1)) / float64(cost("LOG.md", ordinary, 1))
+		t.Run(name, func(t *testing.T) {
+			for _, file := range []string{"LOG.md", "x.json"} {
+				if small, large := used(file, repeated(piece, 16<<10)), used(file, repeated(piece, 64<<10)); large > 8*small+64<<10 {
+					t.Errorf("as %s: %d bytes allocated over 16 KiB, %d over 64 KiB", file, small, large)
 				}
 			}
-			if ratio >= most {
-				t.Errorf("%s as %s: %.0f times the time of ordinary text", name, file, ratio)
-			}
-		}
+		})
 	}
 }
 
-// BenchmarkWorst gives the ratio of each worst text to ordinary text.
-func BenchmarkWorst(b *testing.B) {
-	ordinary := string(ordinaryText(1 << 20)[:1<<20])
+// worstSize is the size of the texts of benchmarks.
+const worstSize = 1 << 20
+
+func scanning(text string) func() {
+	return func() { scanFile("LOG.md", text, Options{}) }
+}
+
+// BenchmarkWorstPrefix is the slowest text of all that are nothing but
+// beginnings, against ordinary text of the same size. At the most every byte is
+// an event, which costs tens of nanoseconds where ordinary text costs three;
+// quadratic work would cost a thousand times as much.
+func BenchmarkWorstPrefix(b *testing.B) {
+	var worst, slowest string
+	var most time.Duration
 	for name, piece := range prefixes() {
-		text := repeated(piece, 1<<20)
-		b.Run(name, func(b *testing.B) {
-			b.SetBytes(int64(len(text)))
-			for range b.N {
-				scanFile("LOG.md", text, Options{})
-			}
-			b.StopTimer()
-			base := cost("LOG.md", ordinary, 3)
-			b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(base), "x-ordinary")
-		})
+		text := repeated(piece, worstSize)
+		if took := bench.Fastest(2, scanning(text)); took > most {
+			worst, slowest, most = name, text, took
+		}
+	}
+	b.Log("the slowest: ", worst)
+	bench.Ratio(b, 25, scanning(string(ordinaryText(worstSize)[:worstSize])), scanning(slowest))
+}
+
+// BenchmarkWorst is each of them, and the texts that are findings from end to
+// end, which may take longer.
+func BenchmarkWorst(b *testing.B) {
+	ordinary := string(ordinaryText(worstSize)[:worstSize])
+	for name, piece := range worstPieces() {
+		text := repeated(piece, worstSize)
+		b.Run(name, func(b *testing.B) { bench.Ratio(b, 0, scanning(ordinary), scanning(text)) })
 	}
 }

@@ -35,6 +35,11 @@ var figures = map[string][2]string{
 	"Large/peak/full":   {"Peak memory, `verify --level full`, the same", ""},
 	"Hash/files=1":      {"Reading and hashing 50 MB in one file", "SHA-256 of the same bytes in memory"},
 	"Hash/files=10":     {"Reading and hashing 50 MB in ten files", "the same"},
+	"Archive":           {"Hashing and scanning 50 MiB of `LOG-ARCHIVE.md` in one pass", "`sha256sum` and two `grep -E` with the lists of AAHP"},
+	"Markers":           {"Conflict markers of 50,000 files through one buffer", "`git grep -lE '^[[:space:]]*(<{7}\\|>{7})'`"},
+	"WorstPrefix":       {"The slowest of all texts that only begin what is looked for, 1 MiB", "ordinary text of the same size"},
+	"HostileFiles":      {"The slowest of the hostile workflow files, 1 MiB", "an honest one of the same size"},
+	"LookIntoADeepTree": {"A look below 300 folders that were listed before", "a look at the top"},
 	"Small":             {"`verify --level ci`, 100 changed files, git included", "as many starts of `git version`, one after another"},
 	"Archive/time/full": {"`verify --level full`, 50 MB `LOG-ARCHIVE.md`", "`sha256sum` and two `grep -E` over that file"},
 	"Archive/time/ci":   {"`verify --level ci`, the same, two snapshots", "the same"},
@@ -57,9 +62,11 @@ func run(in io.Reader, out io.Writer) (missed bool, err error) {
 	fmt.Fprint(out, "| What | Floor | Measured | Bound | |\n|---|---|---|---|---|\n")
 	for lines.Scan() {
 		f := strings.Fields(lines.Text())
-		if len(f) > 0 && (f[0] == "FAIL" || f[0] == "---") {
-			fmt.Fprintln(os.Stderr, lines.Text())
-			err = fmt.Errorf("a benchmark failed")
+		if said := lines.Text(); strings.HasPrefix(said, "FAIL") || strings.HasPrefix(said, "--- ") || strings.HasPrefix(said, " ") {
+			fmt.Fprintln(os.Stderr, said) // what failed, was skipped or was logged
+			if len(f) > 0 && (f[0] == "FAIL" || len(f) > 1 && f[1] == "FAIL:") {
+				err = fmt.Errorf("a benchmark failed")
+			}
 			continue
 		}
 		if len(f) < 4 || !strings.HasPrefix(f[0], "Benchmark") {

@@ -10,6 +10,9 @@ func TestTable(t *testing.T) {
 BenchmarkSmall-2   	      15	         5.000 git-processes	        20.38 ms	        50.00 ms-bound	         3.237 x-floor
 BenchmarkNew/case=1-16 	 7	 93.96 ms	 1.300 x-bound	 1.301 x-floor
 BenchmarkLarge/peak/ci-2           	       1	        64.00 MB-bound	        64.00 MB-peak
+--- BENCH: BenchmarkLarge/peak/ci-2
+    bench_test.go:7: a word about it
+--- SKIP: BenchmarkAbsent
 BenchmarkUnbounded 	 100	 12345 ns/op
 PASS
 `
