@@ -27,6 +27,7 @@ func (s *site) pullRun() outcome {
 // Every shape in which a workflow can have the files (github-action.md 3,
 // "Shapes"). The good change passes, the bad one fails, whatever the shape.
 func TestActionCheckoutShapes(t *testing.T) {
+	t.Parallel()
 	for name, shape := range map[string]func(*site){
 		"merge commit, whole":    func(s *site) { s.at(s.M) },
 		"merge commit, depth 1":  func(s *site) { s.clone(s.M, clone{depth: 1}) },
@@ -61,6 +62,7 @@ func TestActionCheckoutShapes(t *testing.T) {
 // A workflow command's path begins at the workspace, an annotation's and a
 // link's at the repository's top level.
 func TestActionPathsOfACheckoutInAFolder(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, tampered, ".")
 	s.clone(s.M, clone{below: "a/b"}).input("working-directory", "a/b").input("annotations", "commands")
 	o := s.pullRun()
@@ -82,6 +84,7 @@ func TestActionPathsOfACheckoutInAFolder(t *testing.T) {
 
 // In a submodule nothing can be annotated: the files are another repository's.
 func TestActionInASubmodule(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, tampered, ".")
 	outer := gittest.At(t, s.workspace)
 	outer.Git("init", "-q", "-b", "main")
@@ -109,6 +112,7 @@ func TestActionInASubmodule(t *testing.T) {
 
 // What a sparse checkout lacks is named with the pattern to add.
 func TestActionSparseCheckout(t *testing.T) {
+	t.Parallel()
 	t.Run("a file", func(t *testing.T) {
 		s := newSite(t, honest, ".")
 		s.clone(s.M, clone{sparse: []string{"--no-cone", "/.ai/handoff/MANIFEST.json", "/.ai/handoff/LOG.md", "/.ai/handoff/TRUST.md", "/.ai/handoff/NEXT_ACTIONS.md"}})
@@ -133,6 +137,7 @@ func TestActionSparseCheckout(t *testing.T) {
 // Depth 1 is what actions/checkout does, so what a cut history leaves undecided
 // is a notice here, and no warning on every run.
 func TestActionShallowPointerIsANotice(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, honest, ".")
 	o := s.clone(s.M, clone{depth: 1}).pullRun()
 	if f := o.finding(t, "pointer/undecidable"); f.Severity != report.Notice || o.outputs["warnings"] != "0" || o.outputs["notices"] != "1" {
@@ -144,6 +149,7 @@ func TestActionShallowPointerIsANotice(t *testing.T) {
 // changes, whatever its configuration asks a fetch to do, and a whole history
 // stays whole.
 func TestActionLeavesTheCheckoutAlone(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]clone{"depth 1": {depth: 1}, "whole": {}} {
 		s := newSite(t, honest, ".")
 		payload := push("refs/heads/feature", orphaned(s), s.C) // has to be fetched
@@ -267,6 +273,7 @@ func (g *gitServer) origin(s *site) string { return g.URL + "/" + filepath.Base(
 // The token goes to the server of GITHUB_SERVER_URL in one header, whatever
 // actions/checkout has left in the configuration, and to no other host.
 func TestActionFetchesWithTheToken(t *testing.T) {
+	t.Parallel()
 	header := "Basic " + base64.StdEncoding.EncodeToString([]byte("x-access-token:"+siteToken))
 	shallow := func(s *site, g *gitServer) *site {
 		// The clone itself is not what is under test: it comes by path.
@@ -371,6 +378,7 @@ func TestActionFetchesWithTheToken(t *testing.T) {
 
 // The old tip of a force push is asked for by its id: no branch has it.
 func TestActionSaysWhyTheBaseIsNotThere(t *testing.T) {
+	t.Parallel()
 	gone := strings.Repeat("d", 40)
 	for name, c := range map[string]struct {
 		prepare func(*site)

@@ -40,6 +40,7 @@ func checkedSite(t *testing.T, enforce bool, argv ...string) *site {
 // Declared checks run only where the configuration that declares them is
 // trusted, and nobody's secrets are at hand (github-action.md 11).
 func TestActionRunsDeclaredChecks(t *testing.T) {
+	t.Parallel()
 	dispatch := func(s *site) any { return object{"inputs": object{"base": s.B}} }
 	for _, c := range []struct {
 		event   string
@@ -98,6 +99,7 @@ func TestActionRunsDeclaredChecks(t *testing.T) {
 
 // A program that the image does not have: the finding says where it would be.
 func TestActionCheckWithoutItsProgram(t *testing.T) {
+	t.Parallel()
 	s := checkedSite(t, false, "no-such-program")
 	o := s.at(s.C).pullRun()
 	if f := o.finding(t, "trust/check-failed"); !strings.Contains(f.Message, "not found") || !strings.Contains(f.Remedy, ".github/actions/run") {
@@ -107,6 +109,7 @@ func TestActionCheckWithoutItsProgram(t *testing.T) {
 
 // What a check changes cannot change what was judged: it runs last.
 func TestActionChecksRunLast(t *testing.T) {
+	t.Parallel()
 	s := checkedSite(t, false, "sh", "-c", "echo x >> .ai/handoff/STATUS.md; rm -rf .git/refs; git config core.fsmonitor 'touch /nowhere'; ln -s /tmp .gate")
 	o := s.at(s.C).pullRun()
 	if r := s.checkRun(); o.status != 0 || r.Conclusion != "success" {
@@ -126,7 +129,8 @@ func (s *site) program(environ []string) (*exec.Cmd, *strings.Builder) {
 }
 
 // A check sees no credential: not in its environment, not in that of a process
-// it can look at. As root it runs as whoever owns the project.
+// it can look at, so this test runs alone. As root it runs as whoever owns the
+// project.
 func TestActionChecksSeeNoSecrets(t *testing.T) {
 	out := t.TempDir()
 	script := "id -u > OUT/id; id -G >> OUT/id; ls -A \"$HOME\" | wc -l >> OUT/id; env > OUT/env; " +
@@ -178,6 +182,7 @@ func TestActionChecksSeeNoSecrets(t *testing.T) {
 // What root leaves in the workspace belongs to its owner, or the next job of a
 // self-hosted runner could not clean up.
 func TestActionGivesItsFilesToTheOwner(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("SKIPPED: only root makes files that others cannot remove")
 	}
@@ -225,6 +230,7 @@ func chown(t *testing.T, uid, gid int, dir string) {
 // A running check is ended with all that it started when the job is cancelled.
 // What still runs holds the FIFO open, so this would wait for it as a job would.
 func TestActionCancelledDuringACheck(t *testing.T) {
+	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		fifo := filepath.Join(t.TempDir(), "fifo")
 		if err := syscall.Mkfifo(fifo, 0o666); err != nil {

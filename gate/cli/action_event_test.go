@@ -263,6 +263,7 @@ func orphaned(s *site) string {
 }
 
 func TestActionEvents(t *testing.T) {
+	t.Parallel()
 	for _, c := range eventCases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -321,6 +322,7 @@ func TestActionEvents(t *testing.T) {
 // What is left after a branch or tag was deleted is nothing: no call, no check
 // run, every layer skipped, and no need for a checkout.
 func TestActionLeavesDeletedRefsAlone(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		event   string
 		payload any
@@ -357,6 +359,7 @@ func TestActionLeavesDeletedRefsAlone(t *testing.T) {
 // The release before a tag is found in the clone, or through the API where the
 // clone is cut.
 func TestActionTags(t *testing.T) {
+	t.Parallel()
 	type tagCase struct {
 		name, this string
 		tags       []string // of the commits before, oldest first
@@ -453,6 +456,7 @@ func TestActionTags(t *testing.T) {
 // A payload is another party's bytes: whatever they are, the change is not
 // passed and the finding names the file or the field.
 func TestActionPayloads(t *testing.T) {
+	t.Parallel()
 	deep := strings.Repeat(`{"a":`, 70) + "1" + strings.Repeat("}", 70)
 	for name, c := range map[string]struct{ payload, names string }{
 		"empty":              {"", "event.json"},

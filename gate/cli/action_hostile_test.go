@@ -20,6 +20,7 @@ var evilNames = []string{
 // Text of the repository makes no command, no Markdown and no HTML, whatever it
 // is, and is still shown. run holds every log to the first.
 func TestActionQuotesTheRepository(t *testing.T) {
+	t.Parallel()
 	s := lostSite(t, evilNames...)
 	s.env["RUNNER_DEBUG"] = "1"
 	for _, mode := range []string{"auto", "off"} {
@@ -52,6 +53,7 @@ func TestActionQuotesTheRepository(t *testing.T) {
 
 // A project may have a name that is a pattern, a command or half of one.
 func TestActionHostileFolders(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"we,ird:100% [x] `y`", "##[error]p", "a\u2028b", "::error::p", "pkg*", "new\nline"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -102,6 +104,7 @@ func (s *site) remove(path string) {
 // The input path: folders, patterns, auto; a change cannot take a project out of
 // it by deleting its handoff or by a folder named like the pattern.
 func TestActionPaths(t *testing.T) {
+	t.Parallel()
 	all := []string{"packages/api", "packages/web", "tools"}
 	for _, c := range []struct {
 		name, path string
@@ -193,6 +196,7 @@ func TestActionPaths(t *testing.T) {
 // An earlier step of the job had the same workspace. What it set changes no
 // verdict and starts no program.
 func TestActionAfterAHostileStep(t *testing.T) {
+	t.Parallel()
 	ran := filepath.Join(t.TempDir(), "ran")
 	program := filepath.Join(t.TempDir(), "program")
 	if err := os.WriteFile(program, []byte("#!/bin/sh\ntouch "+ran+"\n"), 0o755); err != nil {
@@ -256,6 +260,7 @@ func TestActionAfterAHostileStep(t *testing.T) {
 
 // The policy that judges a change is the base's.
 func TestActionPolicyRelaxedByTheChange(t *testing.T) {
+	t.Parallel()
 	relaxed := `{"handoffImpact":{"exempt":[{"paths":["src/**"],"reason":"It is only code."}]}}`
 	for before, want := range map[bool]int{false: 1} {
 		s := newSite(t, forgotten, ".")
@@ -271,6 +276,7 @@ func TestActionPolicyRelaxedByTheChange(t *testing.T) {
 // A base is an exact commit id. Nothing that git might resolve, and no option,
 // takes its place.
 func TestActionBaseIsAnExactCommit(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, honest, ".").at2(commitC)
 	s.checkout.Git("branch", strings.Repeat("b", 40), s.A)
 	for base, rule := range map[string]string{

@@ -22,6 +22,7 @@ const (
 // changed files, keys and values of the manifest. Neither is in the log, the
 // outputs, the job summary, the report or what is sent to GitHub.
 func TestActionPrintsNoCredentialAndNoAddress(t *testing.T) {
+	t.Parallel()
 	key, address := "ghp_"+leakedKey, leakedName+"@corp.io"
 	s := emptySite(t)
 	s.write("app.go", "package app\n")

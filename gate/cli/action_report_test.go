@@ -48,6 +48,7 @@ func plain(markdown string) string { return html.UnescapeString(markdown) }
 
 // The check run is begun before anything is judged and ends with the verdict.
 func TestActionCheckRun(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, honest, ".").at2(commitM)
 	o := s.pullRun()
 	r := s.checkRun()
@@ -79,6 +80,7 @@ func (s *site) at2(commit func(*site) string) *site { return s.at(commit(s)) }
 
 // Annotations go in batches of 50, the last with the conclusion.
 func TestActionAnnotationsInBatches(t *testing.T) {
+	t.Parallel()
 	s := lostSite(t, many(130)...)
 	o := s.pullRun()
 	r := s.checkRun()
@@ -123,6 +125,7 @@ func allFindings(o outcome) (all []report.Finding) {
 
 // Where findings are shown, and what the output reporting says of it.
 func TestActionAnnotationModes(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name       string
 		inputs     map[string]string
@@ -172,6 +175,7 @@ func TestActionAnnotationModes(t *testing.T) {
 
 // Of each level the runner keeps ten commands; the last counts the rest.
 func TestActionTenCommandsOfALevel(t *testing.T) {
+	t.Parallel()
 	s := lostSite(t, many(40)...).input("check-run", "off")
 	errors := s.pullRun().named("error")
 	if len(errors) != 10 || !strings.Contains(errors[9].data, "31 errors more") {
@@ -182,6 +186,7 @@ func TestActionTenCommandsOfALevel(t *testing.T) {
 // A refused, slow or absent API changes where findings are shown, and neither
 // the verdict nor the exit status.
 func TestActionFallsBack(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		fault apitest.Fault
 		level string // of the one command that says so
@@ -226,6 +231,7 @@ func TestActionFallsBack(t *testing.T) {
 // A batch that GitHub refuses goes to the workflow commands; the check run is
 // completed all the same.
 func TestActionRefusedBatch(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, tampered, ".").at2(commitM)
 	s.api.Fail(apitest.Fault{Method: "PATCH", Status: 422, Message: "Invalid request.", Match: func(r apitest.Request) bool {
 		return strings.Contains(string(r.Body), `"annotations":[`)
@@ -239,6 +245,7 @@ func TestActionRefusedBatch(t *testing.T) {
 // A repeated run shows its findings once; a push and a pull request on one head
 // never overwrite each other.
 func TestActionRunsOnOneHead(t *testing.T) {
+	t.Parallel()
 	t.Run("attempts", func(t *testing.T) {
 		s := newSite(t, honest, ".").at2(commitM).input("annotations", "off")
 		s.pullRun()
@@ -276,6 +283,7 @@ func TestActionRunsOnOneHead(t *testing.T) {
 // Exit status 2 is told everywhere too: where the commit is known, a result of
 // an earlier run must not stay the last word on it.
 func TestActionCannotRun(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		prepare  func(*site)
 		says     string
@@ -330,6 +338,7 @@ func TestActionCannotRun(t *testing.T) {
 // A cancelled job has a few seconds: the check run is cancelled, outputs are
 // written, exit status 2.
 func TestActionCancelled(t *testing.T) {
+	t.Parallel()
 	for name, when := range map[string]func(apitest.Request) bool{
 		"while it begins":   func(r apitest.Request) bool { return r.Method == http.MethodPost },
 		"while it finishes": func(r apitest.Request) bool { return r.Method == http.MethodPatch },
@@ -361,6 +370,7 @@ func TestActionCancelled(t *testing.T) {
 // Where a report may stand. What is refused is refused before anything is
 // judged, and no link is followed.
 func TestActionReportPaths(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, honest, ".").at2(commitM).input("check-run", "off")
 	outside := t.TempDir()
 	for link, target := range map[string]string{"out": outside, "in": "src", "dangling.json": filepath.Join(outside, "made.json")} {
@@ -401,6 +411,7 @@ func TestActionReportPaths(t *testing.T) {
 
 // A report may not replace what any repository of the workspace tracks.
 func TestActionReportInAnotherCheckout(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, honest, ".")
 	s.clone(s.B, clone{below: "other"})
 	s.clone(s.M, clone{below: "mine"}).input("working-directory", "mine")
@@ -414,6 +425,7 @@ func TestActionReportInAnotherCheckout(t *testing.T) {
 // The summary stays within what the runner takes, whatever is there already,
 // and begins after an empty line.
 func TestActionSummaryLimits(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("é", 100)
 	var names []string
 	for i := range 150 {
@@ -450,6 +462,7 @@ func TestActionSummaryLimits(t *testing.T) {
 
 // What a reader needs is in the summary; a run that passes fits a screen.
 func TestActionSummaryContent(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, tampered, ".").at2(commitM)
 	text := plain(s.pullRun().summary)
 	for _, want := range []string{
@@ -468,6 +481,7 @@ func TestActionSummaryContent(t *testing.T) {
 
 // Files of the runner that cannot be written cost a warning each, nothing else.
 func TestActionWithoutTheRunnersFiles(t *testing.T) {
+	t.Parallel()
 	for name, value := range map[string]string{"unset": unset, "unwritable": "/nowhere/file"} {
 		s := newSite(t, honest, ".").at2(commitM)
 		s.env["GITHUB_OUTPUT"], s.env["GITHUB_STEP_SUMMARY"] = value, value
@@ -480,6 +494,7 @@ func TestActionWithoutTheRunnersFiles(t *testing.T) {
 
 // Inputs as the runner passes them, and as some shells do.
 func TestActionInputs(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, honest, ".").at2(commitM).input("check-run", "off")
 	for _, c := range []struct {
 		name, value string
@@ -540,6 +555,7 @@ func TestActionInputs(t *testing.T) {
 
 // What the log says about a run, and what it says only when it is debugged.
 func TestActionLog(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, honest, ".").at2(commitM)
 	maps.Copy(s.env, map[string]string{"AAHP_BASE_SHA": "x", "AAHP_SKIP_VERIFY": "1", "HANDOFFS_ROOT": ""})
 	o := s.pullRun()
