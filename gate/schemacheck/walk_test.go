@@ -48,12 +48,15 @@ func of(l report.Layer, rule string) []report.Finding {
 
 // Graphs in the shapes that recursion, or quadratic work, does not survive.
 func TestLargeGraphs(t *testing.T) {
-	const n = 50_000
+	n := 50_000
+	if testing.Short() {
+		n = 5_000
+	}
 	chain := make([][]int, n) // each on the one before
 	ring := make([][]int, n)
 	star := make([][]int, n)  // the first on all others
 	web := make([][]int, n)   // each on the eight before
-	pairs := make([][]int, n) // 25,000 circles of two
+	pairs := make([][]int, n) // circles of two
 	back := make([][]int, n)  // a chain in which each also leads back to the first
 	for i := range n {
 		ring[i] = []int{(i + n - 1) % n}
@@ -90,7 +93,11 @@ func TestLargeGraphs(t *testing.T) {
 	}
 
 	l := Check(input(manifestOf(ring, waiting), ""))
-	want := "These tasks wait for each other: T-000000 -> T-049999 -> T-049998 -> T-049997 -> T-049996 -> T-049995 -> T-049994 -> T-049993 -> T-049992 -> … (49991 more) -> T-000000."
+	want := "These tasks wait for each other: T-000000"
+	for i := 1; i < 9; i++ {
+		want += fmt.Sprintf(" -> T-%06d", n-i)
+	}
+	want += fmt.Sprintf(" -> … (%d more) -> T-000000.", n-9)
 	if got := of(l, Cycle.ID)[0].Message; got != want {
 		t.Errorf("message %q, want %q", got, want)
 	}
