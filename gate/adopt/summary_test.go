@@ -396,7 +396,11 @@ var pieces = []string{
 func TestSummaryAgainstAPlainOne(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	names := []string{"STATUS.md", "LOG.md", "LOG-ARCHIVE.md"}
-	for range 4000 {
+	texts := 4000
+	if testing.Short() {
+		texts = 400
+	}
+	for range texts {
 		var b strings.Builder
 		for range rnd.IntN(30) {
 			b.WriteString(pieces[rnd.IntN(len(pieces))])

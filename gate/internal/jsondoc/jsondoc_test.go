@@ -359,7 +359,7 @@ func bigObject(n int, reverse bool) string {
 // The object is so large that looking through its members for each key would
 // take minutes: this test then runs into the time limit of the test run.
 func TestLargeObjects(t *testing.T) {
-	const n = 200_000
+	n := large(200_000)
 	a, b := parse(t, bigObject(n, false)), parse(t, bigObject(n, true))
 	for i := range n {
 		key := fmt.Sprintf("key-%06d", i)
@@ -386,6 +386,14 @@ func TestLargeObjects(t *testing.T) {
 	}
 }
 
+// large is a number of parts, a tenth of it with -short.
+func large(n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
 func TestFewAndManyMembersReadAlike(t *testing.T) {
 	for n := range 2 * fewMembers {
 		v := parse(t, strings.TrimSuffix(bigObject(n, true), "}")+map[bool]string{true: `"key-000000":"last"}`, false: `,"key-000000":"last"}`}[n == 0])
@@ -400,7 +408,7 @@ func TestFewAndManyMembersReadAlike(t *testing.T) {
 
 // Nothing here may recurse or copy per level.
 func TestDeepNesting(t *testing.T) {
-	const n = 1_000_000
+	n := large(1_000_000)
 	src := strings.Repeat("[", n) + strings.Repeat("]", n)
 	doc, err := Parse([]byte(src), Options{})
 	if err != nil {
@@ -464,7 +472,7 @@ func TestLargestDocuments(t *testing.T) {
 
 // A document on one line with many values: the places of all of them.
 func TestPlacesOnOneLongLine(t *testing.T) {
-	const n = 200_000
+	n := large(200_000)
 	src := "[" + strings.Repeat(`"é",`, n) + "0]"
 	doc, err := Parse([]byte(src), Options{})
 	if err != nil {
