@@ -89,7 +89,7 @@ func command(t *testing.T, dir string, env []string, name string, args ...string
 // run starts a program that may fail and returns its streams and exit status.
 func run(t *testing.T, env []string, dir, name string, args ...string) (stdout, log string, status int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir, cmd.Env = dir, env
