@@ -41,12 +41,18 @@ needs:
 bench:
 	go test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) ./gate/run ./gate/snapshot ./gate/lint ./gate/disk ./gate/internal/workflow | go run ./gate/internal/bench/table
 
+# Each package with targets is built once, as most of the time of a short run is building.
 fuzz:
-	@go list ./... | while read -r package; do \
-	  go test -list '^Fuzz' "$$package" | grep '^Fuzz' | while read -r target; do \
+	@work=$$(mktemp -d) && trap 'rm -rf "$$work"' EXIT && cache=$$(go env GOCACHE)/fuzz && \
+	go list -f '{{.ImportPath}} {{.Dir}}' ./... | while read -r package dir; do \
+	  grep -qs '^func Fuzz' "$$dir"/*_test.go || continue; \
+	  go test -c -fuzz=. -o "$$work/fuzz.test" "$$package" && cd "$$dir" || exit 1; \
+	  targets=$$("$$work/fuzz.test" -test.list '^Fuzz') || exit 1; \
+	  for target in $$targets; do \
 	    echo "$$package $$target"; \
-	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) "$$package" || exit 1; \
-	  done || exit 1; \
+	    "$$work/fuzz.test" -test.run '^$$' -test.fuzz "^$$target\$$" -test.fuzztime $(FUZZTIME) \
+	      -test.fuzzcachedir "$$cache/$$package" </dev/null || exit 1; \
+	  done; \
 	done
 
 image: check-pins
