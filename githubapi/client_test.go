@@ -618,12 +618,9 @@ func TestTokenStaysOutOfErrors(t *testing.T) {
 }
 
 func TestUnreachable(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	_ = l.Close()
+	// Nothing listens on port 1, and unlike a port that was free a moment ago no
+	// other server is given it.
+	const nobody = "http://127.0.0.1:1"
 	tls := httptest.NewTLSServer(http.NotFoundHandler()) // its certificate is nobody's
 	t.Cleanup(tls.Close)
 	tls.Config.ErrorLog = nil
@@ -631,7 +628,7 @@ func TestUnreachable(t *testing.T) {
 		url   string
 		waits int
 	}{
-		"connection refused": {"http://" + addr, 4},
+		"connection refused": {nobody, 4},
 		"bad certificate":    {tls.URL, 0}, // the next try would meet the same one
 	} {
 		client, clock := newClient(t, &apitest.Server{URL: c.url})
