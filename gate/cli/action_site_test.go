@@ -164,7 +164,9 @@ func withoutRaceDetector() {
 		log.Printf("the scripts take long, as the program is the one with the race detector: %v\n%s", err, out)
 		return
 	}
-	os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	if err := os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH")); err != nil {
+		log.Fatal(err)
+	}
 }
 
 // emptySite is a site without a commit.

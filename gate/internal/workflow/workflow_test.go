@@ -214,7 +214,7 @@ func hostileFiles() map[string]string {
 // measured by BenchmarkHostileFiles.
 func TestHostileFiles(t *testing.T) {
 	for name, text := range hostileFiles() {
-		t.Run(name, func(t *testing.T) { _ = workflow.ProvePullRequestJob([]byte(text), "scan") })
+		t.Run(name, func(*testing.T) { _ = workflow.ProvePullRequestJob([]byte(text), "scan") })
 	}
 }
 
