@@ -216,14 +216,34 @@ func message(stderr string) string {
 	return strings.TrimPrefix(lines[len(lines)-1], "error: ")
 }
 
-// maxOutput bounds what one git command may print: about five million files.
-const maxOutput = 1 << 30
+// maxOutput and maxRecords bound what one git command may print. A dozen objects
+// make a tree of more files than can be counted, as a tree may hold the same tree
+// twice; what is kept of a million files takes about 300 MB.
+const maxOutput = 512 << 20
+
+var maxRecords = 3_000_000 // a test lowers it
+
+// maxMemory bounds one git command: diff-tree, which gathers all changes before it
+// prints one, needs about half of it for maxRecords.
+var maxMemory uint64 = 2 << 30 // a test lowers it
+
+// bounded ends the parsing of a list that has grown too long.
+func bounded(records int, err error) error {
+	if err == nil && records > maxRecords {
+		return fmt.Errorf("there are more than %d files", maxRecords)
+	}
+	return err
+}
 
 func (r *Repo) command(m mode, args ...string) proc.Command {
 	if r.debug != nil {
 		r.debug("git " + strings.Join(args, " "))
 	}
-	return proc.Command{Argv: append([]string{r.program}, args...), Dir: r.top, Env: r.environment(m), MaxOutput: maxOutput}
+	c := proc.Command{Argv: append([]string{r.program}, args...), Dir: r.top, Env: r.environment(m), MaxOutput: maxOutput}
+	if m != network { // what is fetched is for the server and git to bound
+		c.MaxMemory = maxMemory
+	}
+	return c
 }
 
 // output runs one git command that reads, and gives all it printed.

@@ -68,7 +68,8 @@ func (r *Repo) raw(ctx context.Context, o order, args ...string) (changes []gate
 			changes = slices.Grow(changes, max(most, len(changes)))
 		}
 		first := max(len(changes), 1)
-		if changes, rest, err = parseRaw(changes, piece); err != nil || o == anyOrder {
+		changes, rest, err = parseRaw(changes, piece)
+		if err = bounded(len(changes), err); err != nil || o == anyOrder {
 			return rest, err
 		}
 		for i := first; i < len(changes); i++ {

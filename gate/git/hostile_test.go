@@ -8,7 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -254,5 +256,38 @@ func TestWhatGitInherits(t *testing.T) {
 		if !c.serve && (strings.Contains(gotPath, inside) || !strings.HasPrefix(gotPath, outside)) {
 			t.Errorf("%s: PATH is %s", c.name, gotPath)
 		}
+	}
+}
+
+// A dozen objects make a tree of more files than can be counted. Listing it and
+// comparing it end, with an error and not with a shorter list.
+func TestATreeOfCountlessFiles(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("SKIPPED: nothing bounds the memory of git here")
+	}
+	records, memory := maxRecords, maxMemory
+	t.Cleanup(func() { maxRecords, maxMemory = records, memory })
+	maxRecords, maxMemory = 10_000, 100<<20
+	r := gittest.New(t, "")
+	id := stored(t, r, "blob", "x\n")
+	mode := "100644"
+	for range 12 {
+		raw, err := hex.DecodeString(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s strings.Builder
+		for i := range 10 {
+			s.WriteString(mode + " f" + strconv.Itoa(i) + "\x00" + string(raw))
+		}
+		id, mode = stored(t, r, "tree", s.String()), "40000"
+	}
+	repo := open(t, r)
+	ctx := context.Background()
+	if entries, err := repo.TreeEntries(ctx, id, "."); err == nil {
+		t.Errorf("%d files are listed", len(entries))
+	}
+	if changes, err := repo.Changes(ctx, EmptyTree(40), id); err == nil {
+		t.Errorf("%d changes are listed", len(changes))
 	}
 }

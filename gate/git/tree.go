@@ -239,7 +239,7 @@ func (r *Repo) stages(ctx context.Context, args ...string) ([]gate.Entry, error)
 	var entries []gate.Entry
 	err := r.stream(ctx, plumbing, func(piece string) (rest string, err error) {
 		entries, rest, err = parseStages(entries, piece)
-		return rest, err
+		return rest, bounded(len(entries), err)
 	}, append([]string{"ls-files", "-s", "-z"}, args...)...)
 	if err != nil {
 		return nil, err
@@ -403,7 +403,7 @@ func (r *Repo) TreeEntries(ctx context.Context, treeID, dir string) ([]gate.Entr
 	var entries []gate.Entry
 	err := r.stream(ctx, r.treeMode(), func(piece string) (rest string, err error) {
 		entries, rest, err = parseLsTree(entries, piece)
-		return rest, err
+		return rest, bounded(len(entries), err)
 	}, args...)
 	if err != nil {
 		return nil, err
@@ -441,7 +441,7 @@ func (r *Repo) WorkTreeFiles(ctx context.Context, dir string) ([]string, error) 
 		for {
 			p, rest, whole := strings.Cut(piece, "\x00")
 			if !whole {
-				return piece, nil
+				return piece, bounded(len(paths), nil)
 			}
 			// An unmerged path is printed once a stage.
 			if p != "" && (len(paths) == 0 || paths[len(paths)-1] != p) {

@@ -47,6 +47,10 @@ type Command struct {
 	PipeStdin bool
 	// MaxOutput limits what Run takes from standard output; 0 is MaxOutput.
 	MaxOutput int64
+	// MaxMemory limits what the child may allocate, in bytes, where the system can
+	// do that for another process (Linux); 0 is no limit. A child that gathers its
+	// whole answer before it prints any of it is bounded by nothing else.
+	MaxMemory uint64
 }
 
 // Result is what a child printed.
@@ -87,7 +91,10 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	}
 	stdout := &head{limit: limit, fail: true}
 	cmd.Stdin, cmd.Stdout = c.Stdin, stdout
-	err = cmd.Run()
+	if err = cmd.Start(); err == nil {
+		limitMemory(cmd.Process, c.MaxMemory)
+		err = cmd.Wait()
+	}
 	if stdout.over {
 		// The child saw its pipe close and ended for that reason.
 		err = fmt.Errorf("%s: %w of %d bytes", program(c.Argv), ErrTooMuchOutput, limit)
@@ -131,6 +138,7 @@ func Start(ctx context.Context, c Command) (*Process, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("%s: %w", program(c.Argv), err)
 	}
+	limitMemory(cmd.Process, c.MaxMemory)
 	return p, nil
 }
 
