@@ -64,9 +64,17 @@ case $suffix in
 	;;
 esac
 
+# action.yml sets every input under the name with `_`. One with `-`, which the gate would
+# prefer, can only come from an earlier step, through GITHUB_ENV: it must not choose whose
+# policy judges the change.
+foreign=(env)
+while IFS='=' read -r name _; do
+	if [[ $name == INPUT_*-* ]]; then foreign+=(-u "$name"); fi
+done < <(env)
+
 # A cancelled job signals this shell alone, so the signal is passed on: the gate then
 # completes its check run as cancelled. The status is the gate's own.
-"$folder/$program" action &
+"${foreign[@]}" "$folder/$program" action &
 gate=$!
 trap 'kill -TERM "$gate" 2>/dev/null || true' INT TERM
 status=0

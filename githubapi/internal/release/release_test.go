@@ -244,7 +244,9 @@ func TestCompositeAction(t *testing.T) {
 			}
 			cmd := exec.CommandContext(ctx, "bash", filepath.Join(tt.script, ".github", "actions", "run", "run.sh"))
 			cmd.Env = append(r.Environ(r.Workspace, r.Commands), "PATH="+os.Getenv("PATH"), "RUNNER_TEMP="+temp,
-				"HANDOFF_GATE_RELEASES="+server.URL, "INPUT_CHECK_RUN=off")
+				"HANDOFF_GATE_RELEASES="+server.URL, "INPUT_CHECK_RUN=off",
+				// As an earlier step sets them through GITHUB_ENV. Neither counts.
+				"INPUT_POLICY-FROM=neither", "INPUT_WORKING-DIRECTORY=no/such/folder")
 			output, err := cmd.CombinedOutput()
 			var exit *exec.ExitError
 			if err != nil && !errors.As(err, &exit) {
