@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/handoff-gate/handoff-gate/gate/proc"
 )
@@ -120,6 +121,8 @@ func Run(ctx context.Context, args []string, p Process) (status int) {
 			return int(exit)
 		case errors.As(err, &usage):
 			p.say("handoff-gate %s: %s\n%s", name, oneLine(err.Error()), c.usageLine())
+		case ctx.Err() != nil:
+			p.say("handoff-gate %s: the run was ended before a verdict\n", name)
 		default:
 			p.say("handoff-gate %s: %s\n", name, oneLine(err.Error()))
 		}
@@ -131,14 +134,17 @@ func Run(ctx context.Context, args []string, p Process) (status int) {
 
 func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "--help" }
 
-// oneLine keeps outside text in an error from forging lines of its own.
+// oneLine keeps outside text in an error from forging lines of its own, from
+// steering a terminal, and from becoming a command of a runner, whose old form
+// counts anywhere in a line.
 func oneLine(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+	s = strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
 			return ' '
 		}
 		return r
 	}, s)
+	return strings.ReplaceAll(s, "##[", "## [")
 }
 
 // parse reads flags and positional arguments in any order: flags may follow a
