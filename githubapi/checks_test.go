@@ -433,7 +433,8 @@ func TestInterruptedAttemptIsContinued(t *testing.T) {
 	r, _ := begun(t, s)
 	// The first batch arrives, then the process ends.
 	ctx, cancel := context.WithCancel(t.Context())
-	s.Fail(apitest.Fault{Method: "PATCH", Skip: 1, Match: func(apitest.Request) bool { cancel(); return true }, Drop: true})
+	s.Fail(apitest.Fault{Method: "PATCH", Times: 1, Gone: true, Match: func(apitest.Request) bool { cancel(); return true }})
+	s.Fail(apitest.Fault{Method: "PATCH", Drop: true})
 	_ = r.Complete(ctx, testOutput, all, Failure)
 	s.Heal()
 	left := len(only(t, s).Annotations)

@@ -349,7 +349,7 @@ func TestActionCancelled(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			// The request takes effect, the answer gets lost, and then comes the signal.
-			s.api.Fail(apitest.Fault{Times: 1, Apply: true, Status: 502, Message: "lost", Match: func(r apitest.Request) bool {
+			s.api.Fail(apitest.Fault{Times: 1, Apply: true, Gone: true, Status: 502, Message: "lost", Match: func(r apitest.Request) bool {
 				if !when(r) {
 					return false
 				}

@@ -82,6 +82,7 @@ type Fault struct {
 
 	Apply   bool // the request takes effect all the same: its answer is what gets lost
 	Drop    bool // the connection is closed without an answer
+	Gone    bool // the client does not wait for the answer: the test cancels it
 	Delay   time.Duration
 	Status  int // 0: the answer is the usual one
 	Header  map[string]string
@@ -261,8 +262,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := len(s.requests)
 	s.requests = append(s.requests, req)
 	fault := s.fault(req)
-	// A client gives a delayed request up and rightly sends the next.
-	counted := fault == nil || fault.Delay == 0
+	// A client gives such a request up and rightly sends the next.
+	counted := fault == nil || fault.Delay == 0 && !fault.Gone
 	if counted {
 		s.flying++
 		if s.flying > 1 {
