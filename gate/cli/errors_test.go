@@ -13,7 +13,7 @@ import (
 )
 
 // complaint runs the program and gives what it says on standard error.
-func complaint(t *testing.T, ctx context.Context, args ...string) string {
+func complaint(ctx context.Context, t *testing.T, args ...string) string {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	status := cli.Run(ctx, args, cli.Process{Stdout: &stdout, Stderr: &stderr, Environ: os.Environ(), Version: "0.0.0-test"})
@@ -25,7 +25,7 @@ func complaint(t *testing.T, ctx context.Context, args ...string) string {
 
 // A runner and a terminal read standard error too.
 func TestWhatAnErrorQuotesDoesNothing(t *testing.T) {
-	said := complaint(t, context.Background(), "verify", "no\r\n::error::x\x1b[31m\u009b31m\u202e\u2028##[error]y")
+	said := complaint(context.Background(), t, "verify", "no\r\n::error::x\x1b[31m\u009b31m\u202e\u2028##[error]y")
 	if strings.Count(said, "\n") != 1 || strings.Contains(said, "##[") {
 		t.Errorf("%q", said)
 	}
@@ -43,7 +43,7 @@ func TestARunThatIsEnded(t *testing.T) {
 	r.Commit("one")
 	ctx, end := context.WithCancel(context.Background())
 	end()
-	if said := complaint(t, ctx, "verify", r.Dir); !strings.Contains(said, "ended before a verdict") {
+	if said := complaint(ctx, t, "verify", r.Dir); !strings.Contains(said, "ended before a verdict") {
 		t.Errorf("%q", said)
 	}
 }
