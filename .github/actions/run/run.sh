@@ -14,6 +14,21 @@ stop() {
 	exit 2
 }
 
+# On Linux a program of the same user reads in /proc what a process was started with, and
+# this shell waits beside the checks that the gate runs. So the script starts anew without
+# the token in its environment and takes it from a pipe.
+token=''
+if [[ -n ${INPUT_TOKEN:-} && -r /proc/self/environ ]]; then
+	exec 9< <(printf '%s' "$INPUT_TOKEN")
+	INPUT_TOKEN='' HANDOFF_GATE_TOKEN_PIPE=9 exec bash "${BASH_SOURCE[0]}"
+elif [[ ${HANDOFF_GATE_TOKEN_PIPE:-} == 9 ]]; then
+	token=$(cat <&9)
+	exec 9<&-
+	unset HANDOFF_GATE_TOKEN_PIPE
+else
+	token=${INPUT_TOKEN:-}
+fi
+
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if [[ ! -f $here/checksums.txt || ! -f $here/version.txt ]]; then
 	stop "this is not a released version: .github/actions/run works from a release's commit or tag, which holds checksums.txt"
@@ -74,8 +89,9 @@ done < <(env)
 
 # A cancelled job signals this shell alone, so the signal is passed on: the gate then
 # completes its check run as cancelled. The status is the gate's own.
-"${foreign[@]}" "$folder/$program" action &
+INPUT_TOKEN=$token "${foreign[@]}" "$folder/$program" action &
 gate=$!
+token=''
 trap 'kill -TERM "$gate" 2>/dev/null || true' INT TERM
 status=0
 wait "$gate" || status=$?

@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/handoff-gate/handoff-gate/githubapi/internal/sample"
@@ -200,7 +201,11 @@ func TestCompositeAction(t *testing.T) {
 	}
 
 	tampered := false
+	var authorized atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") == "Bearer "+testToken {
+			authorized.Add(1)
+		}
 		name := strings.TrimPrefix(r.URL.Path, "/"+testVersion+"/")
 		data, err := os.ReadFile(filepath.Join(dist, filepath.Base(name)))
 		if err != nil {
@@ -243,8 +248,9 @@ func TestCompositeAction(t *testing.T) {
 				t.Fatal(err)
 			}
 			cmd := exec.CommandContext(ctx, "bash", filepath.Join(tt.script, ".github", "actions", "run", "run.sh"))
-			cmd.Env = append(r.Environ(r.Workspace, r.Commands), "PATH="+os.Getenv("PATH"), "RUNNER_TEMP="+temp,
-				"HANDOFF_GATE_RELEASES="+server.URL, "INPUT_CHECK_RUN=off",
+			seen := filepath.Join(t.TempDir(), "seen")
+			cmd.Env = append(r.Environ(r.Workspace, r.Commands), "PATH="+watchingCurl(t, seen)+string(os.PathListSeparator)+os.Getenv("PATH"), "RUNNER_TEMP="+temp,
+				"HANDOFF_GATE_RELEASES="+server.URL, "INPUT_TOKEN="+testToken,
 				// As an earlier step sets them through GITHUB_ENV. Neither counts.
 				"INPUT_POLICY-FROM=neither", "INPUT_WORKING-DIRECTORY=no/such/folder")
 			output, err := cmd.CombinedOutput()
@@ -262,8 +268,34 @@ func TestCompositeAction(t *testing.T) {
 			if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
 				t.Errorf("left on the runner: %v, %v", left, err)
 			}
+			// The gate has the token; what the script was started with, and what it
+			// starts beside the gate, has not.
+			if got := authorized.Swap(0) > 0; got != (tt.status < 2) {
+				t.Errorf("the API was called with the token: %v", got)
+			}
+			if data, err := os.ReadFile(seen); err == nil && strings.Contains(string(data), testToken) {
+				t.Error("the script keeps the token where every process of its user can read it")
+			}
 		})
 	}
+}
+
+const testToken = "ghs_tokenOfTheCompositeAction"
+
+// watchingCurl gives a folder with a curl that first writes to a file what it and
+// the script that calls it were started with, as far as /proc tells.
+func watchingCurl(t *testing.T, file string) string {
+	t.Helper()
+	curl, err := exec.LookPath("curl")
+	if err != nil {
+		t.Skip("SKIPPED: there is no curl here")
+	}
+	dir := t.TempDir()
+	script := "#!/bin/sh\ncat /proc/$PPID/environ /proc/self/environ >'" + file + "' 2>/dev/null\nexec '" + curl + "' \"$@\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "curl"), []byte(script), 0o755); err != nil { //nolint:gosec // it is a program.
+		t.Fatal(err)
+	}
+	return dir
 }
 
 // The rehearsal goes through a whole release and finds that two builds of one commit
