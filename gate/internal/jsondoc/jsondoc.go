@@ -20,6 +20,8 @@ type Options struct {
 	KeepEqualKeys  bool // all members of equal keys are kept, in order
 	ReplaceBadUTF8 bool // each bad byte of a string reads as U+FFFD
 	KeepSurrogates bool // a lone surrogate escape reads as its three WTF-8 bytes
+	MaxDigits      int  // of a number without fraction and exponent; 0: no limit
+	Finite         bool // numbers fit binary64 where they have a fraction or an exponent, see NonFinite
 }
 
 // Problem says what kind of error stopped the reader.
@@ -33,6 +35,8 @@ const (
 	LoneSurrogate
 	EqualKeys
 	TooDeep
+	TooManyDigits
+	NonFinite // NaN, Infinity, -Infinity, or a number beyond binary64; without Options.Finite the words are Syntax and the number is read
 )
 
 // Error is where and why reading stopped.
@@ -174,6 +178,9 @@ value:
 			}
 		case c == '-' || c >= '0' && c <= '9':
 			if err := s.number(); err != nil {
+				return err
+			}
+			if err := s.bounded(off); err != nil {
 				return err
 			}
 			if err := emit(Number, off, false); err != nil {
@@ -392,6 +399,9 @@ func (s *scanner) number() error {
 	}
 	if s.src[s.i] == '-' {
 		s.i++
+		if s.o.Finite && bytes.HasPrefix(s.src[s.i:], []byte("Infinity")) {
+			return nonFinite(s.i - 1)
+		}
 	}
 	switch {
 	case s.i < len(s.src) && s.src[s.i] == '0':
@@ -417,7 +427,38 @@ func (s *scanner) number() error {
 	return nil
 }
 
+// bounded holds the number that was read from off to the limits of the options.
+func (s *scanner) bounded(off int) error {
+	if s.o.MaxDigits == 0 && !s.o.Finite {
+		return nil
+	}
+	literal := s.src[off:s.i]
+	if !bytes.ContainsAny(literal, ".eE") {
+		n := len(literal)
+		if literal[0] == '-' {
+			n--
+		}
+		if s.o.MaxDigits > 0 && n > s.o.MaxDigits {
+			return &Error{Problem: TooManyDigits, Offset: off, reason: fmt.Sprintf("a whole number has more than %d digits", s.o.MaxDigits)}
+		}
+		return nil
+	}
+	if s.o.Finite {
+		if _, err := strconv.ParseFloat(string(literal), 64); err != nil {
+			return nonFinite(off)
+		}
+	}
+	return nil
+}
+
+func nonFinite(off int) error {
+	return &Error{Problem: NonFinite, Offset: off, reason: "a number is not finite in binary64"}
+}
+
 func (s *scanner) word() (Kind, error) {
+	if rest := s.src[s.i:]; s.o.Finite && (bytes.HasPrefix(rest, []byte("NaN")) || bytes.HasPrefix(rest, []byte("Infinity"))) {
+		return 0, nonFinite(s.i)
+	}
 	for _, w := range []struct {
 		text string
 		kind Kind

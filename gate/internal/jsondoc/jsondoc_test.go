@@ -90,6 +90,17 @@ func TestRefused(t *testing.T) {
 		{"equal empty keys", `{"":1,"":2}`, Options{}, EqualKeys, 6},
 		{"too deep by one", `[[[]]]`, Options{MaxDepth: 2}, TooDeep, 2},
 		{"too deep in an object", `{"a":{"b":{}}}`, Options{MaxDepth: 2}, TooDeep, 10},
+		{"a digit too many", `[12,-1234]`, Options{MaxDigits: 3}, TooManyDigits, 4},
+		{"NaN where numbers are finite", `[NaN]`, Options{Finite: true}, NonFinite, 1},
+		{"Infinity where numbers are finite", `{"a":Infinity}`, Options{Finite: true}, NonFinite, 5},
+		{"-Infinity where numbers are finite", `[0,-Infinity]`, Options{Finite: true}, NonFinite, 3},
+		{"NaN where no value is expected", `[1 NaN]`, Options{Finite: true}, Syntax, 3},
+		{"-NaN is no word", `-NaN`, Options{Finite: true}, Syntax, 1},
+		{"Infinity cut short", `Infinit`, Options{Finite: true}, Syntax, 0},
+		{"overflow by the exponent", `[1e999]`, Options{Finite: true}, NonFinite, 1},
+		{"overflow below", `[-1E+400]`, Options{Finite: true}, NonFinite, 1},
+		{"overflow of a fraction", "1" + strings.Repeat("0", 309) + ".5", Options{Finite: true}, NonFinite, 0},
+		{"overflow by rounding", `1.7976931348623159e308`, Options{Finite: true}, NonFinite, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -134,6 +145,11 @@ func TestAccepted(t *testing.T) {
 		{"exactly as deep as allowed", `{"a":[1]}`, Options{MaxDepth: 2}},
 		{"depth counts what is open", `[[],[],[[]]]`, Options{MaxDepth: 3}},
 		{"byte order mark inside a string", "\"\ufeff\"", Options{}},
+		{"as many digits as allowed", `[-123,123]`, Options{MaxDigits: 3}},
+		{"digits of other numbers", `[1.2345,12345e0]`, Options{MaxDigits: 3}},
+		{"the largest finite numbers", `[1.7976931348623157e308,-1.7976931348623158e308]`, Options{Finite: true}},
+		{"too small is zero, not an error", `[1e-999,0e999]`, Options{Finite: true}},
+		{"whole numbers of any size", "1" + strings.Repeat("0", 400), Options{Finite: true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if _, err := Parse([]byte(tt.src), tt.o); err != nil {
