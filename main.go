@@ -19,8 +19,9 @@ var (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	program, _ := os.Executable() // "" where the system does not tell
 	status := cli.Run(ctx, os.Args[1:], cli.Process{
-		Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Version: version, Commit: commit,
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Program: program, Version: version, Commit: commit,
 	})
 	stop()
 	os.Exit(status)

@@ -28,14 +28,21 @@ const (
 // Process is what a run has of the world: its streams, its environment and who
 // it is. Tests give their own.
 type Process struct {
+	Stdin          io.Reader // nil is an empty input
 	Stdout, Stderr io.Writer
 	Environ        []string
+	Program        string // where the program itself is, for hooks to call; "" when unknown
 	Version        string // "0.1.0"
 	Commit         string // the commit it was built from; "" when unknown
 
 	// CheckTimeout is how long a declared check may take; 0 is the time of
 	// aahp-verify.md 8.3. No flag and no variable sets it.
 	CheckTimeout time.Duration
+
+	// BeforeChange is called ahead of each operation by which a command changes a
+	// file, with what that is. It is nil in the program; tests end the process
+	// there.
+	BeforeChange func(operation string)
 }
 
 func (p Process) getenv(name string) string {

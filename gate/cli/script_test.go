@@ -44,8 +44,10 @@ func TestMain(m *testing.M) {
 		"handoff-gate": func() {
 			limit, _ := time.ParseDuration(os.Getenv(checkTimeout)) // 0, the product's own, when unset
 			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			// Not os.Executable: this is the test, which is the program by its name only.
+			program, _ := exec.LookPath(os.Args[0])
 			status := cli.Run(ctx, os.Args[1:], cli.Process{
-				Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Version: "0.0.0-test", CheckTimeout: limit,
+				Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Program: program, Version: "0.0.0-test", CheckTimeout: limit,
 			})
 			stop()
 			os.Exit(status)

@@ -215,6 +215,19 @@ type project struct {
 // openProject finds the project and makes sure that it has a handoff folder; a
 // link to one is enough here, layer 1 refuses it.
 func openProject(paths []string) (project, error) {
+	p, err := openRoot(paths)
+	if err != nil {
+		return p, err
+	}
+	if info, err := os.Stat(filepath.Join(p.dir, filepath.FromSlash(gate.HandoffDir))); err != nil || !info.IsDir() {
+		return p, fmt.Errorf("%s holds no folder %s; name the project's folder, or begin a handoff set there: `handoff-gate init %s`", p.given, gate.HandoffDir, safetext.ShellQuote(p.given))
+	}
+	return p, nil
+}
+
+// openRoot finds the project for a command that takes one without a handoff
+// folder, too.
+func openRoot(paths []string) (project, error) {
 	p := project{given: "."}
 	if len(paths) > 0 {
 		p.given = paths[0]
@@ -231,9 +244,6 @@ func openProject(paths []string) (project, error) {
 	}
 	if info, err := os.Stat(p.dir); err != nil || !info.IsDir() {
 		return p, fmt.Errorf("%s is no folder", p.given)
-	}
-	if info, err := os.Stat(filepath.Join(p.dir, filepath.FromSlash(gate.HandoffDir))); err != nil || !info.IsDir() {
-		return p, fmt.Errorf("%s holds no folder %s; name the project's folder, or begin a handoff set there: make the folder, write STATUS.md, run `handoff-gate manifest`", p.given, gate.HandoffDir)
 	}
 	return p, nil
 }
