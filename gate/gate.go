@@ -162,6 +162,10 @@ func ReadDocument(t Tree, p string, limit int64) Document {
 
 var errTooLarge = errors.New("it is larger than its limit")
 
+// LFSPointer is how a file begins whose content is not in the commit but in a Git
+// LFS store.
+const LFSPointer = "version https://git-lfs.github.com/spec/v1"
+
 // Limits on what is read (aahp-verify.md 2). A file over its limit is refused,
 // never cut.
 const (

@@ -208,7 +208,7 @@ func notRegular(name string, e gate.Entry) File {
 	return File{Name: name, Entry: e, State: gate.NotRegular, Err: errors.New("it is " + e.Kind.Article())}
 }
 
-var lfsPointer = []byte("version https://git-lfs.github.com/spec/v1")
+var lfsPointer = []byte(gate.LFSPointer)
 
 // read streams one file through digest and scanner.
 func (f *File) read(ctx context.Context, t gate.Tree, o Options) {

@@ -1,0 +1,231 @@
+// Package install judges the install record of an agents-handoff copy: are the
+// files in a folder those that the installer put there, and does the record say
+// the same as at the base commit (sessions.md 9)?
+package install
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
+	"github.com/handoff-gate/handoff-gate/gate/report"
+	"github.com/handoff-gate/handoff-gate/gate/rule"
+)
+
+// ID and Title name the layer in a report.
+const (
+	ID    = "install"
+	Title = "Install record"
+)
+
+// Format and Level are those of an installation's entry in a report.
+const (
+	Format = "agents-handoff-install"
+	Level  = "install"
+)
+
+// The names of the two files that make a folder an installation.
+const (
+	RecordName = ".agents-handoff-install.json"
+	SkillName  = "SKILL.md"
+)
+
+// MaxRecord is how large a record may be.
+const MaxRecord = 256 << 20
+
+// Input is one installation to judge.
+type Input struct {
+	// Path is the folder from the top level, or "."; findings name files below it.
+	Path string
+	// Files holds the folder, as Dir ("." where the tree begins there).
+	Files gate.Tree
+	Dir   string
+
+	// Base is the tree of the base commit, from the top level; nil without a
+	// base. BaseErr says why there is none although one was asked for.
+	Base    gate.Tree
+	BaseErr error
+	// AtPlace says that the folder is one of the places that are searched for
+	// installations: with neither file now, it is only judged for a record that
+	// the base has there.
+	AtPlace bool
+
+	Repository bool   // the folder is in a git work tree
+	Again      string // the command that judges it once more
+}
+
+// Check judges one installation.
+func Check(in Input) report.Layer {
+	c := checker{Input: in, links: map[string]bool{}}
+	summary := c.run()
+	return report.Done(ID, Title, summary, c.findings)
+}
+
+// First gives the error that stands for the whole installation: the first in
+// the order of sessions.md 9.3; nil where there is no error.
+func First(l *report.Layer) *report.Finding {
+	for _, r := range Rules {
+		for i := range l.Findings {
+			if f := &l.Findings[i]; f.Rule == r.ID && f.Severity == report.Error {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+// IsAt tells whether a folder of a tree holds an installation: a SKILL.md or a
+// record, of whatever kind.
+func IsAt(t gate.Tree, dir string) (bool, error) {
+	for _, name := range []string{SkillName, RecordName} {
+		switch _, err := t.Stat(gate.Join(dir, name)); {
+		case err == nil:
+			return true, nil
+		case !errors.Is(err, fs.ErrNotExist):
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// checker is one run over an installation.
+type checker struct {
+	Input
+	findings []report.Finding
+	record   *record // nil where it cannot be evaluated
+	before   *record // that of the base; nil where there is none to compare with
+	hadOne   bool    // the base has something at the record's place
+
+	links map[string]bool // the links that are reported, from Path
+}
+
+// run gathers the findings and gives the summary.
+func (c *checker) run() string {
+	skill, skillErr := c.Files.Stat(gate.Join(c.Dir, SkillName))
+	doc := gate.ReadDocument(c.Files, gate.Join(c.Dir, RecordName), MaxRecord)
+	noSkill := errors.Is(skillErr, fs.ErrNotExist)
+	c.readBase()
+	if noSkill && doc.State == gate.Absent {
+		if !c.AtPlace {
+			c.add(NotInstalled, c.Path, report.Span{}, "the folder holds neither "+SkillName+" nor "+RecordName,
+				"Name the folder that holds the copy, or reinstall it from a trusted archive.")
+		}
+		if c.hadOne {
+			c.gone()
+		}
+		return "nothing is installed there"
+	}
+	if skillErr == nil && skill.Kind == gate.Symlink {
+		c.link(SkillName)
+	}
+	summary := c.readRecord(doc)
+	if c.record != nil {
+		summary = c.judge()
+	}
+	c.header(skill, skillErr)
+	if c.record != nil && c.before != nil {
+		c.compare()
+	}
+	return summary
+}
+
+// add notes a finding with the severity of its rule.
+func (c *checker) add(r *rule.Rule, path string, at report.Span, message, remedy string) {
+	c.as(r, r.Severity, path, at, message, remedy)
+}
+
+// as is add with another severity. What mends an error is outside of this
+// program, so its remedy ends in the check that shows it mended.
+func (c *checker) as(r *rule.Rule, s report.Severity, path string, at report.Span, message, remedy string) {
+	if s == report.Error {
+		remedy += "\nfix: " + c.Again
+	}
+	c.findings = append(c.findings, r.As(s, path, at, message, remedy))
+}
+
+// path names a file of the installation from the top level.
+func (c *checker) path(rel string) string { return gate.Join(c.Path, rel) }
+
+// The remedies that several rules share.
+const (
+	reinstall = "Reinstall from a trusted archive."
+	restore   = "Restore it from version control, or reinstall from a trusted archive."
+)
+
+// firstLine is where a finding on a whole file stands.
+var firstLine = report.Span{Line: 1}
+
+// readRecord parses the record. Where that cannot be done it says so and gives
+// the summary.
+func (c *checker) readRecord(doc gate.Document) string {
+	path := c.path(RecordName)
+	switch doc.State {
+	case gate.Absent:
+		if c.hadOne {
+			c.gone()
+		} else {
+			c.add(RecordMissing, path, firstLine, "there is a "+SkillName+" but no install record beside it, so nothing says which bytes were installed",
+				"Reinstall from a trusted archive with a current installer; it writes the record.")
+		}
+		return "there is no install record"
+	case gate.NotRegular:
+		if doc.Entry.Kind == gate.Symlink {
+			c.link(RecordName)
+			return "the install record is a symbolic link"
+		}
+		c.add(RecordUnparsable, path, firstLine, "the install record is "+doc.Entry.Kind.Article()+", not a regular file", restore)
+	case gate.TooLarge, gate.Unreadable:
+		c.add(RecordUnparsable, path, firstLine, "the install record cannot be read: "+safetext.Clean(doc.Err.Error()), restore)
+	case gate.Present:
+		r, line, problem := parseRecord(doc.Data)
+		if problem != "" {
+			c.add(RecordUnparsable, path, report.Span{Line: line}, "the install record "+problem, restore)
+			break
+		}
+		return c.support(r)
+	}
+	return "the install record cannot be read"
+}
+
+// support keeps the record where its form is known.
+func (c *checker) support(r *record) string {
+	known := true
+	for _, field := range []struct {
+		name    string
+		allowed []string
+	}{
+		{"schema_version", []string{"1.0-install-provenance"}},
+		{"product", []string{"agents-handoff", "agent-handoff"}},
+	} {
+		if v, ok := r.string(field.name); ok && slices.Contains(field.allowed, v) {
+			continue
+		}
+		c.add(RecordUnsupported, c.path(RecordName), r.field(field.name),
+			fmt.Sprintf("%s is %s, not %q", field.name, r.shown(field.name), field.allowed[0]),
+			"Reinstall from a trusted archive, or update the gate if this form is newer than it.")
+		known = false
+	}
+	if !known {
+		return "the install record is of an unknown form"
+	}
+	c.record = r
+	return ""
+}
+
+// link reports a link, once.
+func (c *checker) link(rel string) {
+	if c.links[rel] {
+		return
+	}
+	c.links[rel] = true
+	c.add(Symlink, c.path(rel), firstLine, safetext.Clean(rel)+" is a symbolic link, which is not followed",
+		"Replace the link by what it stands for, or reinstall from a trusted archive.")
+}
+
+func (c *checker) gone() {
+	c.add(RecordMissing, c.path(RecordName), firstLine, "the base commit has an install record here, and now there is none",
+		"Restore the record from the base commit, or remove the whole installation in a change of its own that says why.")
+}
