@@ -30,10 +30,11 @@ const (
 	Allowlist Kind = "pii-allowlist"
 	Config    Kind = "aahp-config"
 	Report    Kind = "report"
+	Record    Kind = "governance-record" // of check --json and doctor --json
 )
 
 // Kinds are all documents that have a schema.
-var Kinds = []Kind{Manifest, Allowlist, Config, Report}
+var Kinds = []Kind{Manifest, Allowlist, Config, Report, Record}
 
 // Source gives the schema file of a document as it is published. The error says
 // that there is none.
