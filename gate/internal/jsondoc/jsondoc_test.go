@@ -96,7 +96,7 @@ func TestRefused(t *testing.T) {
 		{"-Infinity where numbers are finite", `[0,-Infinity]`, Options{Finite: true}, NonFinite, 3},
 		{"NaN where no value is expected", `[1 NaN]`, Options{Finite: true}, Syntax, 3},
 		{"-NaN is no word", `-NaN`, Options{Finite: true}, Syntax, 1},
-		{"Infinity cut short", `Infinit`, Options{Finite: true}, Syntax, 0},
+		{"Infinity cut short", `Infini`, Options{Finite: true}, Syntax, 0},
 		{"overflow by the exponent", `[1e999]`, Options{Finite: true}, NonFinite, 1},
 		{"overflow below", `[-1E+400]`, Options{Finite: true}, NonFinite, 1},
 		{"overflow of a fraction", "1" + strings.Repeat("0", 309) + ".5", Options{Finite: true}, NonFinite, 0},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -32,6 +33,33 @@ func Cut(s string, limit int) string {
 		}
 		b.WriteRune(r)
 		n++
+	}
+	return b.String()
+}
+
+// Escape shows what Clean would drop, where the difference matters to a reader:
+// control and format characters (bidirectional ones among them) and the line
+// and paragraph separators as \uXXXX, bytes that are not UTF-8 as U+FFFD. A text
+// of more than limit characters is cut to limit-3 of them and "...".
+func Escape(s string, limit int) string {
+	cut := utf8.RuneCountInString(s) > limit
+	var b strings.Builder
+	n := 0
+	for _, r := range s {
+		if cut && n == limit-3 {
+			b.WriteString("...")
+			break
+		}
+		n++
+		switch {
+		case !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
+			b.WriteRune(r)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
 	}
 	return b.String()
 }

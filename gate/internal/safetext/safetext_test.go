@@ -92,3 +92,22 @@ func TestShellReadsQuotedWordsBack(t *testing.T) {
 		}
 	}
 }
+
+func TestEscape(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{"", ""},
+		{"plain é 😀", "plain é 😀"},
+		{"a\nb\x00\x7f\u0085", `a\u000ab\u0000\u007f\u0085`},
+		{"a\u202eb\u2066\u200b\ufeff", `a\u202eb\u2066\u200b\ufeff`},
+		{"\u2028\u2029", `\u2028\u2029`},
+		{"\U000e0041", `\udb40\udc41`},
+		{"a\xffb", "a\ufffdb"},
+		{strings.Repeat("é", 10), strings.Repeat("é", 10)},
+		{strings.Repeat("é", 11), strings.Repeat("é", 7) + "..."},
+		{strings.Repeat("\n", 11), strings.Repeat(`\u000a`, 7) + "..."},
+	} {
+		if got := Escape(tt.in, 10); got != tt.want {
+			t.Errorf("Escape(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
