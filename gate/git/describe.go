@@ -3,7 +3,10 @@ package git
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
+
+	"github.com/handoff-gate/handoff-gate/gate/proc"
 )
 
 // minShort is the shortest abbreviation of an id that a document may record:
@@ -35,6 +38,32 @@ func (r *Repo) short(ctx context.Context, flag string) (string, error) {
 		return "", &Error{Command: "rev-parse", Message: "it gave no object id"}
 	}
 	return id, nil
+}
+
+// HookDir gives the folder that git runs hooks from, as the configuration of the
+// user, the machine and the repository says together, and the common folder of
+// the repository, which its linked worktrees share. Both are absolute; links in
+// them are not resolved, and the first may not be there.
+func (r *Repo) HookDir(ctx context.Context) (hooks, common string, err error) {
+	// The path of a hook tells what that of the folder does not where
+	// core.hooksPath is empty: git then looks at the root of the file system.
+	if hooks, err = r.gitPath(ctx, "--git-path", "hooks/pre-commit"); err != nil {
+		return "", "", err
+	}
+	common, err = r.gitPath(ctx, "--git-common-dir")
+	return filepath.Dir(hooks), common, err
+}
+
+func (r *Repo) gitPath(ctx context.Context, question ...string) (string, error) {
+	res, err := proc.Run(ctx, r.command(allConfig, append([]string{"-c", "safe.directory=" + r.top, "rev-parse"}, question...)...))
+	if err != nil {
+		return "", failure(ctx, "rev-parse", err)
+	}
+	p := strings.TrimSuffix(string(res.Stdout), "\n")
+	if p == "" {
+		return "", &Error{Command: "rev-parse", Message: "it gave no path"}
+	}
+	return absolute(r.top, filepath.FromSlash(p)), nil
 }
 
 // RemoteURL gives the URL of the remote origin; without one, that of the first

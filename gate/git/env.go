@@ -25,6 +25,8 @@ type mode uint8
 const (
 	plumbing   mode = iota // section 2.1, unchanged
 	userConfig             // the user's global configuration counts (ignore files)
+	patterns               // pathspecs are patterns (aahp-authoring.md 5.1, aahp-governance.md 4.5)
+	allConfig              // git's configuration as the user has it (aahp-authoring.md 8)
 	network                // the fetch of a base, or blobs on demand
 )
 
@@ -42,20 +44,25 @@ func (r *Repo) environment(m mode) []string {
 		"GIT_TERMINAL_PROMPT=0",
 		"GIT_NO_REPLACE_OBJECTS=1",
 		"GIT_GRAFT_FILE=/dev/null",
-		"GIT_LITERAL_PATHSPECS=1",
 		"GIT_PAGER=cat",
 		"LC_ALL=C",
 		// A .git that git does not accept must not send it up to a repository
 		// further out, whose history is none of this project's.
 		"GIT_CEILING_DIRECTORIES="+filepath.Dir(r.top),
 	)
-	env = append(env, "GIT_CONFIG_NOSYSTEM=1")
-	if m != userConfig {
-		env = append(env, "GIT_CONFIG_GLOBAL=/dev/null")
+	if m != patterns {
+		env = append(env, "GIT_LITERAL_PATHSPECS=1")
 	}
 	if !has(r.inherited, "GIT_WORK_TREE") {
 		// The repository's own core.worktree could name another folder.
 		env = append(env, "GIT_WORK_TREE="+r.top)
+	}
+	if m == allConfig {
+		return append(env, r.config...)
+	}
+	env = append(env, "GIT_CONFIG_NOSYSTEM=1")
+	if m != userConfig {
+		env = append(env, "GIT_CONFIG_GLOBAL=/dev/null")
 	}
 	settings := []setting{
 		{"safe.directory", r.top},
@@ -152,6 +159,17 @@ func inherit(environ []string, startDir string, hooks bool) []string {
 		case name == "LC_ALL", strings.HasPrefix(name, "INPUT_"), strings.HasPrefix(name, "ACTIONS_"):
 		case !hooks && loadsCode(name):
 		default:
+			out = append(out, kv)
+		}
+	}
+	return out
+}
+
+// configuration gives the variables by which the user configures git.
+func configuration(environ []string) []string {
+	var out []string
+	for _, kv := range environ {
+		if strings.HasPrefix(kv, "GIT_CONFIG") {
 			out = append(out, kv)
 		}
 	}

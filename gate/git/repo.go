@@ -37,7 +37,8 @@ type Repo struct {
 	top       string
 	program   string
 	inherited []string
-	narrow    bool // of inherited only what is plain reaches git's plumbing
+	config    []string // of the environment, what configures git; for allConfig alone
+	narrow    bool     // of inherited only what is plain reaches git's plumbing
 	server    string
 	token     string
 	debug     func(string)
@@ -87,7 +88,7 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	}
 	ctx, stop := context.WithCancel(ctx)
 	r := &Repo{
-		top: top, program: program, inherited: inherited, narrow: !o.ServeHooks, server: o.Server, token: o.Token, debug: o.Debug, stop: stop,
+		top: top, program: program, inherited: inherited, config: configuration(o.Environ), narrow: !o.ServeHooks, server: o.Server, token: o.Token, debug: o.Debug, stop: stop,
 		trees: map[string]map[string]gate.Entry{},
 	}
 	reader := func(m mode) *batch {

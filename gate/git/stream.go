@@ -17,9 +17,14 @@ const streamBuffer = 128 << 10
 // back, which then begins the next piece; a rest at the end of the output is an
 // error. What parse keeps of a piece keeps that piece in memory.
 func (r *Repo) stream(ctx context.Context, m mode, parse func(piece string) (rest string, err error), args ...string) error {
-	child, err := proc.Start(ctx, r.command(m, args...))
+	return stream(ctx, r.command(m, args...), parse)
+}
+
+func stream(ctx context.Context, c proc.Command, parse func(piece string) (rest string, err error)) error {
+	name := c.Argv[1]
+	child, err := proc.Start(ctx, c)
 	if err != nil {
-		return failure(ctx, args[0], err)
+		return failure(ctx, name, err)
 	}
 	giveUp := func(err error) error {
 		child.Kill()
@@ -32,13 +37,13 @@ func (r *Repo) stream(ctx context.Context, m mode, parse func(piece string) (res
 		have, total = have+n, total+n
 		switch {
 		case err != nil && err != io.EOF:
-			return giveUp(fmt.Errorf("git %s: %w", args[0], err))
+			return giveUp(fmt.Errorf("git %s: %w", name, err))
 		case total > maxOutput:
-			return giveUp(fmt.Errorf("git %s: %w of %d bytes", args[0], proc.ErrTooMuchOutput, maxOutput))
+			return giveUp(fmt.Errorf("git %s: %w of %d bytes", name, proc.ErrTooMuchOutput, maxOutput))
 		case err == io.EOF:
 			// What a command that failed has printed is no answer.
 			if err := child.Wait(); err != nil {
-				return failure(ctx, args[0], err)
+				return failure(ctx, name, err)
 			}
 		case have < len(buf):
 			continue
@@ -46,7 +51,7 @@ func (r *Repo) stream(ctx context.Context, m mode, parse func(piece string) (res
 		rest, parseErr := parse(string(buf[:have]))
 		if err == io.EOF {
 			if parseErr == nil && rest != "" {
-				parseErr = fmt.Errorf("git %s ended within a record", args[0])
+				parseErr = fmt.Errorf("git %s ended within a record", name)
 			}
 			return parseErr
 		}

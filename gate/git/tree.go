@@ -10,12 +10,14 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/proc"
 )
 
 // maxTree bounds one tree object: a folder of about a million names.
@@ -436,8 +438,30 @@ func (r *Repo) WorkTreeFiles(ctx context.Context, dir string) ([]string, error) 
 	if dir != "." {
 		args = append(args, "--", dir)
 	}
+	return list(ctx, r.command(userConfig, args...))
+}
+
+// Tracked lists the files below dir that git tracks and that one of the
+// pathspecs, which are taken in dir, selects. A path that a pathspec finds outside
+// of dir is left out. An *Error with a status above 0 means that git refused the
+// pathspecs.
+func (r *Repo) Tracked(ctx context.Context, dir string, pathspecs []string) ([]string, error) {
+	c := r.command(patterns, append([]string{"ls-files", "-z", "--full-name", "--"}, pathspecs...)...)
+	c.Dir = filepath.Join(r.top, filepath.FromSlash(dir))
+	all, err := list(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(p string) bool {
+		_, below := gate.Below(dir, p)
+		return !below
+	}), nil
+}
+
+// list runs an `ls-files -z`.
+func list(ctx context.Context, c proc.Command) ([]string, error) {
 	var paths []string
-	err := r.stream(ctx, userConfig, func(piece string) (string, error) {
+	err := stream(ctx, c, func(piece string) (string, error) {
 		for {
 			p, rest, whole := strings.Cut(piece, "\x00")
 			if !whole {
@@ -449,7 +473,7 @@ func (r *Repo) WorkTreeFiles(ctx context.Context, dir string) ([]string, error) 
 			}
 			piece = rest
 		}
-	}, args...)
+	})
 	if err != nil {
 		return nil, err
 	}
