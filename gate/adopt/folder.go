@@ -25,8 +25,10 @@ type Folder struct {
 // OpenFolder opens the handoff folder of a project. Both arguments are absolute
 // with links resolved; boundary is the repository's top level, or the project
 // where there is no repository. A link in place of .ai or .ai/handoff is an
-// error: what is written would land somewhere else.
-func OpenFolder(project, boundary string) (*Folder, error) {
+// error: what is written would land somewhere else. Unless it is nil, before is
+// asked ahead of each operation that changes something in the folder, told what
+// that is ("rename LOG.md"); an error takes the place of the operation.
+func OpenFolder(project, boundary string, before func(operation string) error) (*Folder, error) {
 	root, err := os.OpenRoot(project)
 	if err != nil {
 		return nil, disk.Cause(err)
@@ -41,8 +43,13 @@ func OpenFolder(project, boundary string) (*Folder, error) {
 		}
 		root = next
 	}
-	dir := filepath.Join(project, filepath.FromSlash(gate.HandoffDir))
-	return &Folder{root: root, dir: dir, boundary: boundary, ops: rootOperations{root}}, nil
+	f := &Folder{
+		root: root, dir: filepath.Join(project, filepath.FromSlash(gate.HandoffDir)), boundary: boundary, ops: rootOperations{root},
+	}
+	if before != nil {
+		f.ops = watched{f.ops, before}
+	}
+	return f, nil
 }
 
 // enter opens a folder that is a real one.

@@ -433,7 +433,7 @@ func TestLinks(t *testing.T) {
 				}
 			}
 			tt.prepare(t, project)
-			f, err := OpenFolder(project, project)
+			f, err := OpenFolder(project, project, nil)
 			var m *Manifest
 			if err == nil {
 				defer f.Close()

@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// operations are what a replacement does to a folder, one call each, so that a
-// test can end the process or fail the call at every one of them.
+// operations are what is done to a folder, one call each, so that a test can end
+// the process or fail the call at every one of them.
 type operations interface {
 	// Create makes a file that must not be there yet.
 	Create(name string, mode fs.FileMode) (newFile, error)
@@ -119,4 +119,77 @@ func (o rootOperations) Sync() error {
 	}
 	defer f.Close()
 	return f.Sync()
+}
+
+// watched asks before each operation. An error takes the place of the operation.
+type watched struct {
+	operations
+	before func(operation string) error
+}
+
+func (w watched) Create(name string, mode fs.FileMode) (newFile, error) {
+	if err := w.before("create"); err != nil {
+		return nil, err
+	}
+	f, err := w.operations.Create(name, mode)
+	if err != nil {
+		return nil, err
+	}
+	return watchedFile{f, w.before}, nil
+}
+
+func (w watched) Rename(from, to string) error {
+	if err := w.before("rename " + to); err != nil {
+		return err
+	}
+	return w.operations.Rename(from, to)
+}
+
+func (w watched) Sync() error {
+	if err := w.before("sync folder"); err != nil {
+		return err
+	}
+	return w.operations.Sync()
+}
+
+// watchedFile writes in two halves, between which a process may end.
+type watchedFile struct {
+	newFile
+	before func(operation string) error
+}
+
+func (f watchedFile) Write(p []byte) (int, error) {
+	done := 0
+	for _, half := range [][]byte{p[:len(p)/2], p[len(p)/2:]} {
+		if err := f.before("write"); err != nil {
+			return done, err
+		}
+		n, err := f.newFile.Write(half)
+		done += n
+		if err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
+
+func (f watchedFile) Chmod(mode fs.FileMode) error {
+	if err := f.before("chmod"); err != nil {
+		return err
+	}
+	return f.newFile.Chmod(mode)
+}
+
+func (f watchedFile) Sync() error {
+	if err := f.before("sync"); err != nil {
+		return err
+	}
+	return f.newFile.Sync()
+}
+
+func (f watchedFile) Close() error {
+	if err := f.before("close"); err != nil {
+		return err
+	}
+	return f.newFile.Close()
 }

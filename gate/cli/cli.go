@@ -39,10 +39,10 @@ type Process struct {
 	// aahp-verify.md 8.3. No flag and no variable sets it.
 	CheckTimeout time.Duration
 
-	// BeforeChange is called ahead of each operation by which a command changes a
-	// file, with what that is. It is nil in the program; tests end the process
-	// there.
-	BeforeChange func(operation string)
+	// BeforeChange is asked ahead of each operation by which a command changes a
+	// file, told what that is; an error takes the operation's place. It is nil in
+	// the program: tests end the process there.
+	BeforeChange func(operation string) error
 }
 
 func (p Process) getenv(name string) string {

@@ -185,7 +185,7 @@ func (a *authoring) open(ctx context.Context, now time.Time) (*adopt.Folder, ado
 		return nil, facts, err
 	}
 	facts.Project = adopt.ProjectName(url, filepath.Base(abs))
-	folder, err := adopt.OpenFolder(a.project.dir, boundary)
+	folder, err := adopt.OpenFolder(a.project.dir, boundary, a.process.BeforeChange)
 	return folder, facts, err
 }
 

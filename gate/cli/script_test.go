@@ -48,6 +48,7 @@ func TestMain(m *testing.M) {
 			program, _ := exec.LookPath(os.Args[0])
 			status := cli.Run(ctx, os.Args[1:], cli.Process{
 				Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Environ: os.Environ(), Program: program, Version: "0.0.0-test", CheckTimeout: limit,
+				BeforeChange: killer(),
 			})
 			stop()
 			os.Exit(status)
