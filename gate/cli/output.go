@@ -20,6 +20,10 @@ import (
 func printReport(p Process, c *common, rep *report.Report, advice []string) error {
 	w := bufio.NewWriter(p.Stdout)
 	text := render.TextOptions{Quiet: c.quiet, Advice: advice}
+	writeText := c.text
+	if writeText == nil {
+		writeText = render.Text
+	}
 	var err error
 	switch c.format.value {
 	case "json":
@@ -27,10 +31,10 @@ func printReport(p Process, c *common, rep *report.Report, advice []string) erro
 	case "sarif":
 		err = render.SARIF(w, rep, catalog.Rules())
 	case "github":
-		err = render.GitHub(w, rep, render.GitHubOptions{Random: rand.Reader, Text: text})
+		err = render.GitHub(w, rep, render.GitHubOptions{Random: rand.Reader, Text: text, WriteText: writeText})
 	default:
 		text.Color = isTerminal(p.Stdout) && p.getenv("NO_COLOR") == "" && p.getenv("TERM") != "dumb"
-		err = render.Text(w, rep, text)
+		err = writeText(w, rep, text)
 	}
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/lint"
 	"github.com/handoff-gate/handoff-gate/gate/policy"
+	"github.com/handoff-gate/handoff-gate/gate/render"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 	"github.com/handoff-gate/handoff-gate/gate/run"
 )
@@ -59,23 +61,33 @@ The flags are those of verify.
 	run: runLint,
 }
 
-// common are the flags of every verifying command.
+// common are the flags of every verifying command, and those that verify and
+// lint share.
 type common struct {
 	format  choice
 	report  once
 	now     once
 	quiet   bool
 	secrets choice
+
+	// text writes the report for people; nil is render.Text.
+	text func(io.Writer, *report.Report, render.TextOptions) error
 }
 
 func (c *common) register(fs *flag.FlagSet) {
-	c.format = choice{"text", []string{"text", "json", "sarif", "github"}}
+	c.registerReport(fs)
 	c.secrets = choice{"fixed", []string{"fixed", "extended"}}
+	fs.Var(&c.secrets, "secrets", "")
+	fs.BoolVar(&c.quiet, "quiet", false, "")
+}
+
+// registerReport registers what every verifying command takes (interface.md,
+// "Program").
+func (c *common) registerReport(fs *flag.FlagSet) {
+	c.format = choice{"text", []string{"text", "json", "sarif", "github"}}
 	fs.Var(&c.format, "format", "")
 	fs.Var(&c.report, "report", "")
 	fs.Var(&c.now, "now", "")
-	fs.Var(&c.secrets, "secrets", "")
-	fs.BoolVar(&c.quiet, "quiet", false, "")
 }
 
 // time gives the clock to judge dates by.

@@ -177,6 +177,7 @@ func endToken(random io.Reader, body string) (string, error) {
 type GitHubOptions struct {
 	Random      io.Reader // the source of the end token
 	Text        TextOptions
+	WriteText   func(io.Writer, *report.Report, TextOptions) error // nil is Text
 	Annotations AnnotationOptions
 	Commands    CommandOptions
 }
@@ -187,7 +188,10 @@ type GitHubOptions struct {
 func GitHub(w io.Writer, r *report.Report, o GitHubOptions) error {
 	l := NewLog(w, o.Random)
 	o.Text.Color = false
-	if err := l.Untrusted(func(w io.Writer) error { return Text(w, r, o.Text) }); err != nil {
+	if o.WriteText == nil {
+		o.WriteText = Text
+	}
+	if err := l.Untrusted(func(w io.Writer) error { return o.WriteText(w, r, o.Text) }); err != nil {
 		return err
 	}
 	if o.Commands.Where == "" {
