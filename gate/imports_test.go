@@ -21,7 +21,7 @@ var reaches = map[string][]string{
 	"gate/cli":                   {"os", "path/filepath"},
 	"gate/run":                   {"os", "path/filepath"},
 	"gate/adopt":                 {"os", "path/filepath"},
-	"gate/disk":                  {"os", "golang.org/x/sys/unix"},
+	"gate/disk":                  {"os", "path/filepath", "golang.org/x/sys/unix"},
 	"gate/git":                   {"os", "os/exec", "path/filepath", "syscall"},
 	"gate/proc":                  {"os", "os/exec", "path/filepath", "syscall", "golang.org/x/sys/unix"},
 	"gate/internal/bench":        {"os", "os/exec", "path/filepath"},

@@ -166,19 +166,14 @@ func unreadable(err error) error { return fmt.Errorf("cannot be read: %v", disk.
 // follow gives where a link of the folder leads, relative to the boundary and
 // with no link left in it.
 func (f *Folder) follow(name string) (string, error) {
-	target, err := filepath.EvalSymlinks(filepath.Join(f.dir, name))
+	rel, err := disk.Follow(f.boundary, filepath.Join(f.dir, name))
 	broken := errors.Is(err, fs.ErrNotExist)
 	switch {
-	case broken:
-		target = f.aim(name)
-	case err != nil:
-		return "", fmt.Errorf("is a symbolic link that cannot be followed: %w", disk.Cause(err))
-	}
-	rel, err := filepath.Rel(f.boundary, target)
-	if err != nil || !filepath.IsLocal(rel) {
+	case errors.Is(err, disk.ErrOutside):
 		return "", errOutside
+	case err != nil && !broken:
+		return "", fmt.Errorf("is a symbolic link that cannot be followed: %w", err)
 	}
-	rel = filepath.ToSlash(rel)
 	for part := range strings.SplitSeq(rel, "/") {
 		if strings.EqualFold(part, ".git") {
 			return "", errGitDir
@@ -188,29 +183,6 @@ func (f *Folder) follow(name string) (string, error) {
 		return "", errBroken
 	}
 	return rel, nil
-}
-
-// maxLinks is how many links in a row are followed, as in Linux.
-const maxLinks = 40
-
-// aim gives where a chain of links that leads to nothing points, as far as the
-// names in it tell: nothing is read there, so this only decides what is said.
-func (f *Folder) aim(name string) string {
-	p := filepath.Join(f.dir, name)
-	for range maxLinks {
-		if parent, err := filepath.EvalSymlinks(filepath.Dir(p)); err == nil {
-			p = filepath.Join(parent, filepath.Base(p))
-		}
-		next, err := os.Readlink(p)
-		if err != nil {
-			break
-		}
-		if !filepath.IsAbs(next) {
-			next = filepath.Join(filepath.Dir(p), next)
-		}
-		p = filepath.Clean(next)
-	}
-	return p
 }
 
 // errTooLarge says that a file is over its limit; it is never read in part.

@@ -1,0 +1,59 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// ErrOutside says that a path leads out of the folder that it must stay in.
+var ErrOutside = errors.New("it leads out of its folder")
+
+// Follow gives where the path p really leads, relative to the folder boundary, with
+// slashes and no link left in it. Both arguments are absolute, and the boundary has
+// no link in it. The error is ErrOutside where it leads out of the boundary, an
+// fs.ErrNotExist where nothing is there, in the boundary, and else why a link
+// cannot be followed.
+func Follow(boundary, p string) (rel string, err error) {
+	target, err := filepath.EvalSymlinks(p)
+	missing := errors.Is(err, fs.ErrNotExist)
+	switch {
+	case missing:
+		target = aim(p)
+	case err != nil:
+		return "", Cause(err)
+	}
+	rel, err = filepath.Rel(boundary, target)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", ErrOutside
+	}
+	rel = filepath.ToSlash(rel)
+	if missing {
+		return rel, fmt.Errorf("nothing is there: %w", fs.ErrNotExist)
+	}
+	return rel, nil
+}
+
+// maxLinks is how many links in a row are followed, as in Linux.
+const maxLinks = 40
+
+// aim gives where a chain of links that leads to nothing points, as far as the
+// names in it tell: nothing is read there, so this only decides what is said.
+func aim(p string) string {
+	for range maxLinks {
+		if parent, err := filepath.EvalSymlinks(filepath.Dir(p)); err == nil {
+			p = filepath.Join(parent, filepath.Base(p))
+		}
+		next, err := os.Readlink(p)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(next) {
+			next = filepath.Join(filepath.Dir(p), next)
+		}
+		p = filepath.Clean(next)
+	}
+	return p
+}
