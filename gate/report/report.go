@@ -130,6 +130,7 @@ func (p *Project) Layer(id string) *Layer {
 	for i := range p.Layers {
 		if p.Layers[i].ID == id {
 			return &p.Layers[i]
+	Packet  *Packet `json:"packet,omitempty"` // of format packet
 		}
 	}
 	return nil
