@@ -196,7 +196,7 @@ func (t *textWriter) whatToDo(r *report.Report) {
 		p := &r.Projects[i]
 		for j := range p.Layers {
 			l := &p.Layers[j]
-			if l.Status != report.Failed {
+			if l.Count().Errors == 0 {
 				continue
 			}
 			if !begun {

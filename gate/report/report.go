@@ -93,14 +93,21 @@ func Done(id, title, summary string, findings []Finding) Layer {
 	return l
 }
 
-// Settle orders the findings and derives the status from them. A layer that is
-// Skip stays so.
+// Unevaluated makes a layer that fails without a finding of its own: it could not
+// be judged, and another layer of the same project has the errors that say why
+// (aahp-governance.md 1.1). The summary begins with the words NOT EVALUATED.
+func Unevaluated(id, title, why string) Layer {
+	return Layer{ID: id, Title: title, Status: Failed, Summary: "NOT EVALUATED: " + why, Findings: []Finding{}}
+}
+
+// Settle orders the findings and derives the status from them. A layer without
+// findings that is Skip or Failed stays so.
 func (l *Layer) Settle() {
 	if l.Findings == nil {
 		l.Findings = []Finding{}
 	}
 	Sort(l.Findings)
-	if l.Status == Skip && len(l.Findings) == 0 {
+	if len(l.Findings) == 0 && (l.Status == Skip || l.Status == Failed) {
 		return
 	}
 	l.Status = OK
@@ -123,6 +130,7 @@ type Project struct {
 	Level   string  `json:"level"`
 	Verdict Verdict `json:"verdict"`
 	Layers  []Layer `json:"layers"`
+	Packet  *Packet `json:"packet,omitempty"` // of format packet
 }
 
 // Layer finds a layer by id; nil when the project has none.
@@ -130,7 +138,6 @@ func (p *Project) Layer(id string) *Layer {
 	for i := range p.Layers {
 		if p.Layers[i].ID == id {
 			return &p.Layers[i]
-	Packet  *Packet `json:"packet,omitempty"` // of format packet
 		}
 	}
 	return nil

@@ -1,0 +1,219 @@
+package governance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/report"
+	"github.com/handoff-gate/handoff-gate/gate/rule"
+)
+
+// Input is one project as the gates read it.
+type Input struct {
+	Project string    // "." or "packages/api"
+	Name    string    // of the project's folder; names the package in a journal where nothing else does
+	Work    gate.Tree // the work tree
+	// Follow tells where a path of the work tree leads when every symbolic link is
+	// followed. Outside says that it leads out of the repository; fs.ErrNotExist
+	// that nothing is there.
+	Follow func(path string) (target string, outside bool, err error)
+	Config *Config
+	// Tracked lists the files below the project that git tracks and that one of the
+	// pathspecs selects, from the top level; nil outside of a repository.
+	Tracked func(ctx context.Context, pathspecs []string) ([]string, error)
+	NoGit   error             // why Tracked is nil
+	Omit    map[string]string // gates to leave out, each with who does: "check.skip"
+	Now     time.Time
+	// Commands are what remedies end in, WithExec the command that also runs the
+	// scripts of claims.
+	Commands gate.Commands
+	WithExec string
+	// Mask hides what must not be printed, a credential or an address, in text from
+	// the repository; nil hides nothing.
+	Mask func(string) string
+}
+
+// maxText is how large a file may be that a gate reads.
+const maxText = gate.MaxHandoffFile
+
+// Judge decides single gates. It reads package.json once for all of them.
+type Judge struct {
+	in      Input
+	pkg     *Package
+	present Present
+}
+
+// NewJudge makes a Judge.
+func NewJudge(in Input) *Judge {
+	j := &Judge{in: in}
+	j.pkg = j.readPackage()
+	j.present = Present{Package: j.pkg.Exists, Changelog: j.exists(ChangelogFile), Manifest: j.exists(ManifestFile)}
+	return j
+}
+
+// Package is package.json.
+func (j *Judge) Package() *Package { return j.pkg }
+
+// Applies is the predicate of section 3 for this project.
+func (j *Judge) Applies(gate string) (absent string, applies bool) {
+	return Applies(gate, j.in.Config, j.present)
+}
+
+// skipped gives the Gate of one that does not run; ok is false for one that does.
+func (j *Judge) skipped(id string) (g Gate, ok bool) {
+	g = Gate{ID: id, Title: Titles[id]}
+	if by, out := j.in.Omit[id]; out {
+		g.Outcome, g.Reason = Deselected, "deselected by "+by
+		return g, true
+	}
+	absent, applies := j.Applies(id)
+	g.Outcome, g.Reason = NotApplicable, absent
+	return g, !applies
+}
+
+// exists tells whether anything has that name in the project.
+func (j *Judge) exists(name string) bool {
+	_, err := j.in.Work.Stat(j.path(name))
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// path is the path of a file of the project from the repository's top level.
+func (j *Judge) path(name string) string { return gate.Join(j.in.Project, name) }
+
+// read reads a file of the project that the gates know by its name. A link is
+// followed inside the repository.
+func (j *Judge) read(name string, limit int64) gate.Document {
+	return j.follow(j.path(name), limit)
+}
+
+func (j *Judge) follow(p string, limit int64) gate.Document {
+	doc := gate.ReadDocument(j.in.Work, p, limit)
+	if doc.State != gate.Absent && (doc.State != gate.NotRegular || doc.Entry.Kind != gate.Symlink) {
+		return doc
+	}
+	switch target, outside, err := j.in.Follow(p); {
+	case outside:
+		doc.State, doc.Err = gate.NotRegular, errors.New("it is reached through a symbolic link that leaves the repository")
+	case err == nil && ofGit(target):
+		doc.State, doc.Err = gate.NotRegular, errors.New("it is reached through a symbolic link into git's own folder")
+	case err == nil && target != p:
+		doc = gate.ReadDocument(j.in.Work, target, limit)
+		doc.Path = p
+	case doc.State == gate.Absent:
+	case errors.Is(err, fs.ErrNotExist):
+		doc.Err = errors.New("it is a symbolic link to nothing")
+	case err != nil:
+		doc.Err = fmt.Errorf("it is a symbolic link that cannot be followed: %w", err)
+	}
+	return doc
+}
+
+// ofGit tells whether a path of the repository is one of git's own files, which
+// hold credentials, and are no part of the project.
+func ofGit(p string) bool {
+	for segment := range strings.SplitSeq(p, "/") {
+		if strings.EqualFold(segment, ".git") {
+			return true
+		}
+	}
+	return false
+}
+
+// unread says why a document has no bytes, as the end of a sentence.
+func (j *Judge) unread(doc gate.Document) string {
+	switch {
+	case doc.State == gate.Absent:
+		return "it does not exist"
+	case doc.Err == nil:
+		return "the reason is unknown"
+	}
+	return j.clean(doc.Err.Error())
+}
+
+func (j *Judge) clean(text string) string  { return masked(j.in.Mask, text) }
+func (j *Judge) quote(text string) string  { return quoted(j.in.Mask, text) }
+func (j *Judge) remedy(text string) string { return again(j.in.Commands, text) }
+
+// at makes a finding whose remedy is an edit.
+func (j *Judge) at(r *rule.Rule, p string, span report.Span, message, remedy string) report.Finding {
+	return r.At(p, span, message, j.remedy(remedy))
+}
+
+// config makes a finding about a place of the configuration.
+func (j *Judge) config(r *rule.Rule, span report.Span, message, remedy string) report.Finding {
+	return j.at(r, j.in.Config.Path, span, message, remedy)
+}
+
+var drive = regexp.MustCompile(`^[A-Za-z]:`)
+
+// inside applies rule P (2.3) to a path out of the configuration and gives it from
+// the repository's top level, without links where something stands there. A path
+// that breaks the rule is a finding, and nothing of it may be read.
+func (j *Judge) inside(t Text) (p string, escape []report.Finding) {
+	bad := func(why string) (string, []report.Finding) {
+		return "", []report.Finding{j.config(PathEscape, t.Span, fmt.Sprintf("The path %s is not read: %s.", j.quote(t.Text), why),
+			"Write a path inside the project: relative, without a drive, and not through a link that leads elsewhere.")}
+	}
+	slashed := strings.ReplaceAll(t.Text, `\`, "/")
+	local := path.Clean(slashed)
+	switch {
+	case strings.HasPrefix(slashed, "/"):
+		return bad("it is not relative")
+	case drive.MatchString(t.Text):
+		return bad("it begins with a drive")
+	case local == ".." || strings.HasPrefix(local, "../"):
+		return bad("it leads out of the project")
+	case ofGit(local):
+		return bad("it is in git's own folder")
+	}
+	p = j.path(path.Clean(t.Text))
+	if t.Text == "" {
+		p = j.in.Project
+	}
+	target, outside, err := j.in.Follow(p)
+	switch {
+	case outside:
+		return bad("a symbolic link on its way leads out of the repository")
+	case err != nil:
+		return p, nil // what there is to say of it the gate says when it reads
+	}
+	if _, below := gate.Below(j.in.Project, target); !below && target != j.in.Project {
+		return bad("a symbolic link on its way leads out of the project")
+	}
+	if ofGit(target) {
+		return bad("a symbolic link on its way leads into git's own folder")
+	}
+	return p, nil
+}
+
+// gates are the functions that decide: what they give is the summary, and what
+// they found. claims is not among them, as its scripts run last.
+var gates = map[string]func(*Judge, context.Context) (string, []report.Finding, error){
+	Changelog:       plain((*Judge).changelogGate),
+	ChangelogFormat: plain((*Judge).formatGate),
+	VersionSync:     plain((*Judge).versionGate),
+}
+
+func plain(decide func(*Judge) (string, []report.Finding)) func(*Judge, context.Context) (string, []report.Finding, error) {
+	return func(j *Judge, _ context.Context) (string, []report.Finding, error) {
+		summary, findings := decide(j)
+		return summary, findings, nil
+	}
+}
+
+// Gate decides one gate: what Omit leaves out and what does not apply is skipped.
+// The error says that ctx was cancelled.
+func (j *Judge) Gate(ctx context.Context, id string) (Gate, error) {
+	if g, skip := j.skipped(id); skip {
+		return g, nil
+	}
+	summary, findings, err := gates[id](j, ctx)
+	return Judged(id, Titles[id], summary, findings), err
+}
