@@ -17,21 +17,22 @@ var io = []string{"os", "os/exec", "os/signal", "net", "net/http", "syscall", "g
 // reaches lists the packages that may have some of them; every other one is
 // pure: it decides, and does no IO of its own.
 var reaches = map[string][]string{
-	"main":                       {"os", "os/signal", "syscall"},
-	"gate/cli":                   {"os", "path/filepath"},
-	"gate/run":                   {"os", "path/filepath"},
-	"gate/adopt":                 {"os", "path/filepath"},
-	"gate/disk":                  {"os", "path/filepath", "golang.org/x/sys/unix"},
-	"gate/git":                   {"os", "os/exec", "path/filepath", "syscall"},
-	"gate/proc":                  {"os", "os/exec", "path/filepath", "syscall", "golang.org/x/sys/unix"},
-	"gate/internal/bench":        {"os", "os/exec", "path/filepath"},
-	"gate/internal/bench/table":  {"os"},
-	"gate/internal/gittest":      {"os", "os/exec", "path/filepath"},
-	"githubapi":                  {"os", "net", "net/http"},
-	"githubapi/apitest":          {"os", "net", "net/http", "path/filepath"},
-	"githubapi/internal/demo":    io,
-	"githubapi/internal/release": io,
-	"githubapi/internal/sample":  io,
+	"main":                          {"os", "os/signal", "syscall"},
+	"gate/cli":                      {"os", "path/filepath"},
+	"gate/run":                      {"os", "path/filepath"},
+	"gate/adopt":                    {"os", "path/filepath"},
+	"gate/disk":                     {"os", "path/filepath", "golang.org/x/sys/unix"},
+	"gate/git":                      {"os", "os/exec", "path/filepath", "syscall"},
+	"gate/packet/ledger/fileledger": {"os", "path/filepath", "golang.org/x/sys/unix"},
+	"gate/proc":                     {"os", "os/exec", "path/filepath", "syscall", "golang.org/x/sys/unix"},
+	"gate/internal/bench":           {"os", "os/exec", "path/filepath"},
+	"gate/internal/bench/table":     {"os"},
+	"gate/internal/gittest":         {"os", "os/exec", "path/filepath"},
+	"githubapi":                     {"os", "net", "net/http"},
+	"githubapi/apitest":             {"os", "net", "net/http", "path/filepath"},
+	"githubapi/internal/demo":       io,
+	"githubapi/internal/release":    io,
+	"githubapi/internal/sample":     io,
 }
 
 // What a package may import is part of the design: the network is reached in

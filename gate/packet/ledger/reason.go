@@ -1,0 +1,58 @@
+package ledger
+
+import (
+	"strings"
+
+	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
+	"github.com/handoff-gate/handoff-gate/gate/rule"
+)
+
+// State says who has to act on a refused packet (packets.md 6).
+type State string
+
+// The states.
+const (
+	Invalid     State = "invalid"
+	Incomplete  State = "incomplete"
+	Stale       State = "stale"
+	Conflicting State = "conflicting"
+	Blocked     State = "blocked"
+	Duplicate   State = "duplicate"
+	Unknown     State = "unknown"
+)
+
+// Reason is one reason against a claim, a completion or a release.
+type Reason struct {
+	Rule    *rule.Rule
+	State   State
+	Message string // a sentence about this case, without the code
+	Remedy  string // who acts and how, without the last line "fix: …"
+	// Settle: the command that mends it is `packet complete`, or `packet abandon`.
+	Settle bool
+}
+
+// Code is the reason's code: "idempotency_key_reserved".
+func (r Reason) Code() string {
+	return strings.ReplaceAll(strings.TrimPrefix(r.Rule.ID, "packet/"), "-", "_")
+}
+
+func because(r *rule.Rule, s State, message string) Reason {
+	return Reason{Rule: r, State: s, Message: message, Remedy: r.Remedy}
+}
+
+// show quotes outside text for a message: what a reader cannot see is escaped.
+func show(s string) string { return `"` + safetext.Escape(s, safetext.Limit) + `"` }
+
+func corrupted(message string) Reason { return because(LedgerCorrupt, Invalid, message) }
+
+func unreachable(message string) Reason { return because(LedgerUnreachable, Unknown, message) }
+
+func unsupported() Reason {
+	return because(LedgerUnsupported, Blocked, "the receiver's policy has exclusive_paths, and a ledger in git refs cannot list its claims")
+}
+
+func missingKey() Reason {
+	return because(MissingIdempotencyKey, Invalid, "the packet has no idempotency_key, so no claim is its own")
+}
+
+func notReserved(message string) Reason { return because(ReleaseNotReserved, Invalid, message) }
