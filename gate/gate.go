@@ -92,6 +92,18 @@ type Tree interface {
 // ErrNotRegular is what Open returns for anything but a regular file.
 var ErrNotRegular = errors.New("not a regular file")
 
+// LinkReader is a Tree that can tell where a symbolic link leads. Following it is
+// up to whoever asks.
+type LinkReader interface {
+	Tree
+	// ReadLink gives the target as it stands; for what is no link, ErrNotLink.
+	ReadLink(path string) (string, error)
+}
+
+// ErrNotLink is what ReadLink returns for anything but a symbolic link that a
+// system could follow.
+var ErrNotLink = errors.New("not a symbolic link")
+
 // Change is one record of a raw tree comparison without rename detection.
 type Change struct {
 	Status           byte   // 'A', 'D', 'M', 'T' or 'U'

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/handoff-gate/handoff-gate/gate/criteria"
 	"github.com/handoff-gate/handoff-gate/gate/drift"
+	"github.com/handoff-gate/handoff-gate/gate/install"
 	"github.com/handoff-gate/handoff-gate/gate/integrity"
 	"github.com/handoff-gate/handoff-gate/gate/lint"
 	"github.com/handoff-gate/handoff-gate/gate/pointer"
@@ -26,6 +28,8 @@ func Rules() []*rule.Rule {
 		pointer.Rules,
 		trust.Rules,
 		schemacheck.Rules,
+		criteria.Rules,
+		install.Rules,
 	)
 	slices.SortFunc(all, func(a, b *rule.Rule) int { return strings.Compare(a.ID, b.ID) })
 	return all

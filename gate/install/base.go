@@ -25,9 +25,13 @@ func (c *checker) readBase() {
 		}
 	}
 	if err != nil {
-		c.add(BaseUnavailable, c.path(RecordName), report.Span{}, "the install record cannot be compared with the base: "+safetext.Clean(err.Error()),
-			"Fetch the base commit (in a workflow: fetch-depth: 0), or name one that this clone has.")
+		c.unavailable(c.path(RecordName), err)
 	}
+}
+
+func (c *checker) unavailable(path string, err error) {
+	c.add(BaseUnavailable, path, report.Span{}, "there is no comparison with the base: "+safetext.Clean(err.Error()),
+		"Fetch the base commit (in a workflow: fetch-depth: 0), or name one that this clone has.")
 }
 
 // compare holds the record to that of the base: for one version the files are

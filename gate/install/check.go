@@ -38,20 +38,16 @@ const MaxRecord = 256 << 20
 
 // Input is one installation to judge.
 type Input struct {
-	// Path is the folder from the top level, or "."; findings name files below it.
-	Path string
-	// Files holds the folder, as Dir ("." where the tree begins there).
+	// Files holds the installation in its folder Dir ("." is the whole tree). Root
+	// is where the tree begins, from the top level: findings name files from there.
 	Files gate.Tree
+	Root  string
 	Dir   string
 
 	// Base is the tree of the base commit, from the top level; nil without a
 	// base. BaseErr says why there is none although one was asked for.
 	Base    gate.Tree
 	BaseErr error
-	// AtPlace says that the folder is one of the places that are searched for
-	// installations: with neither file now, it is only judged for a record that
-	// the base has there.
-	AtPlace bool
 
 	Repository bool   // the folder is in a git work tree
 	Again      string // the command that judges it once more
@@ -59,9 +55,13 @@ type Input struct {
 
 // Check judges one installation.
 func Check(in Input) report.Layer {
-	c := checker{Input: in, links: map[string]bool{}}
-	summary := c.run()
-	return report.Done(ID, Title, summary, c.findings)
+	c := newChecker(in)
+	return c.done(c.run())
+}
+
+// Entry makes the entry of a report for the folder.
+func (in Input) Entry(l report.Layer) report.Project {
+	return report.Project{Path: below(in.Root, in.Dir), Format: Format, Level: Level, Layers: []report.Layer{l}}
 }
 
 // First gives the error that stands for the whole installation: the first in
@@ -77,20 +77,6 @@ func First(l *report.Layer) *report.Finding {
 	return nil
 }
 
-// IsAt tells whether a folder of a tree holds an installation: a SKILL.md or a
-// record, of whatever kind.
-func IsAt(t gate.Tree, dir string) (bool, error) {
-	for _, name := range []string{SkillName, RecordName} {
-		switch _, err := t.Stat(gate.Join(dir, name)); {
-		case err == nil:
-			return true, nil
-		case !errors.Is(err, fs.ErrNotExist):
-			return false, err
-		}
-	}
-	return false, nil
-}
-
 // checker is one run over an installation.
 type checker struct {
 	Input
@@ -99,7 +85,13 @@ type checker struct {
 	before   *record // that of the base; nil where there is none to compare with
 	hadOne   bool    // the base has something at the record's place
 
-	links map[string]bool // the links that are reported, from Path
+	links map[string]bool // the links that are reported, below Dir
+}
+
+func newChecker(in Input) *checker { return &checker{Input: in, links: map[string]bool{}} }
+
+func (c *checker) done(summary string) report.Layer {
+	return report.Done(ID, Title, summary, c.findings)
 }
 
 // run gathers the findings and gives the summary.
@@ -109,17 +101,15 @@ func (c *checker) run() string {
 	noSkill := errors.Is(skillErr, fs.ErrNotExist)
 	c.readBase()
 	if noSkill && doc.State == gate.Absent {
-		if !c.AtPlace {
-			c.add(NotInstalled, c.Path, report.Span{}, "the folder holds neither "+SkillName+" nor "+RecordName,
-				"Name the folder that holds the copy, or reinstall it from a trusted archive.")
-		}
+		c.add(NotInstalled, c.path("."), report.Span{}, "the folder holds neither "+SkillName+" nor "+RecordName,
+			"Name the folder that holds the copy, or reinstall it from a trusted archive.")
 		if c.hadOne {
 			c.gone()
 		}
 		return "nothing is installed there"
 	}
 	if skillErr == nil && skill.Kind == gate.Symlink {
-		c.link(SkillName)
+		c.link(SkillName, notFollowed)
 	}
 	summary := c.readRecord(doc)
 	if c.record != nil {
@@ -146,8 +136,17 @@ func (c *checker) as(r *rule.Rule, s report.Severity, path string, at report.Spa
 	c.findings = append(c.findings, r.As(s, path, at, message, remedy))
 }
 
-// path names a file of the installation from the top level.
-func (c *checker) path(rel string) string { return gate.Join(c.Path, rel) }
+// path names a file of the installation, or with "." its folder, from the top
+// level.
+func (c *checker) path(rel string) string { return below(below(c.Root, c.Dir), rel) }
+
+// below is gate.Join that takes "." for no path at all, too.
+func below(dir, rel string) string {
+	if rel == "." {
+		return dir
+	}
+	return gate.Join(dir, rel)
+}
 
 // The remedies that several rules share.
 const (
@@ -173,7 +172,7 @@ func (c *checker) readRecord(doc gate.Document) string {
 		return "there is no install record"
 	case gate.NotRegular:
 		if doc.Entry.Kind == gate.Symlink {
-			c.link(RecordName)
+			c.link(RecordName, notFollowed)
 			return "the install record is a symbolic link"
 		}
 		c.add(RecordUnparsable, path, firstLine, "the install record is "+doc.Entry.Kind.Article()+", not a regular file", restore)
@@ -216,14 +215,20 @@ func (c *checker) support(r *record) string {
 }
 
 // link reports a link, once.
-func (c *checker) link(rel string) {
+func (c *checker) link(rel, what string) {
 	if c.links[rel] {
 		return
 	}
 	c.links[rel] = true
-	c.add(Symlink, c.path(rel), firstLine, safetext.Clean(rel)+" is a symbolic link, which is not followed",
+	c.add(Symlink, c.path(rel), firstLine, safetext.Clean(rel)+" is a symbolic link"+what,
 		"Replace the link by what it stands for, or reinstall from a trusted archive.")
 }
+
+// The ends of what is said of a link.
+const (
+	notFollowed  = ", which is not followed"
+	leadsOutside = " that leads out of the folder that is searched, or nowhere"
+)
 
 func (c *checker) gone() {
 	c.add(RecordMissing, c.path(RecordName), firstLine, "the base commit has an install record here, and now there is none",

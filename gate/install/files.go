@@ -108,7 +108,7 @@ func (c *checker) matches(e entry) bool {
 	found, link, err := c.find(name)
 	switch {
 	case link != "":
-		c.link(link)
+		c.link(link, notFollowed)
 	case errors.Is(err, fs.ErrNotExist):
 		if e.hash != missing {
 			c.add(FileMissing, c.path(name), firstLine, safetext.Clean(name)+" is listed in the install record and is not there", restore)

@@ -106,6 +106,18 @@ func (t Tree) Open(path string) (io.ReadCloser, gate.Entry, error) {
 	return io.NopCloser(strings.NewReader(t[path].Data)), e, nil
 }
 
+// ReadLink gives the data of a symbolic link as its target.
+func (t Tree) ReadLink(path string) (string, error) {
+	e, err := t.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if e.Kind != gate.Symlink {
+		return "", gate.ErrNotLink
+	}
+	return t[path].Data, t[path].Lost
+}
+
 // List gives the direct children of a folder, ordered by bytes.
 func (t Tree) List(dir string) ([]gate.Entry, error) {
 	e, err := t.Stat(dir)
