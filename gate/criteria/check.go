@@ -146,7 +146,7 @@ func (c *checker) file(f File) {
 	}
 	if f.OpenFence > 0 {
 		c.findings.Add(UnterminatedFence.At(f.Path, report.Span{Line: f.OpenFence},
-			fmt.Sprintf("The code fence is open at the end of the file; %s after it not read.", areLines(f.Lost)), UnterminatedFence.Remedy))
+			"The code fence is open at the end of the file; "+notRead(f.Lost), UnterminatedFence.Remedy))
 	}
 }
 
@@ -157,11 +157,13 @@ func unbound(task string) string {
 	return fmt.Sprintf("The section belongs to %s, which the registry does not have.", safetext.Clean(task))
 }
 
-func areLines(n int) string {
+// notRead says how many lines a fence takes away.
+func notRead(n int) string {
+	verb := "are"
 	if n == 1 {
-		return "1 line is"
+		verb = "is"
 	}
-	return plural.Of(n, "line") + " are"
+	return fmt.Sprintf("%s after it %s not read.", plural.Of(n, "line"), verb)
 }
 
 func quoted(pathspecs []string) string {
