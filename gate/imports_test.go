@@ -27,6 +27,7 @@ var reaches = map[string][]string{
 	"gate/proc":                     {"os", "os/exec", "path/filepath", "syscall", "golang.org/x/sys/unix"},
 	"gate/internal/bench":           {"os", "os/exec", "path/filepath"},
 	"gate/internal/bench/table":     {"os"},
+	"gate/internal/filelock":        {"os", "golang.org/x/sys/unix"},
 	"gate/internal/gittest":         {"os", "os/exec", "path/filepath"},
 	"githubapi":                     {"os", "net", "net/http"},
 	"githubapi/apitest":             {"os", "net", "net/http", "path/filepath"},

@@ -150,6 +150,15 @@ func kind(m fs.FileMode) gate.Kind {
 // Open opens a regular file without following links and without blocking, so
 // that a FIFO put in its place can neither hang the gate nor be read.
 func (t *Tree) Open(p string) (io.ReadCloser, gate.Entry, error) {
+	f, e, err := t.OpenFile(p)
+	if err != nil {
+		return nil, e, err
+	}
+	return f, e, nil
+}
+
+// OpenFile is Open for who reads at more than one place.
+func (t *Tree) OpenFile(p string) (*File, gate.Entry, error) {
 	e, err := t.Stat(p)
 	if err != nil {
 		return nil, e, err
@@ -239,6 +248,24 @@ func (f *File) Read(p []byte) (int, error) {
 		err = io.EOF
 	}
 	return n, err
+}
+
+// ReadAt reads at an offset, apart from where Read is (io.ReaderAt).
+func (f *File) ReadAt(p []byte, off int64) (n int, err error) {
+	if f.closed {
+		return 0, fs.ErrClosed
+	}
+	for n < len(p) {
+		m, err := f.handle.readAt(p[n:], off+int64(n))
+		if err != nil {
+			return n, Cause(err)
+		}
+		if m == 0 {
+			return n, io.EOF
+		}
+		n += m
+	}
+	return n, nil
 }
 
 // Close closes the file.

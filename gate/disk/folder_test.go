@@ -54,8 +54,15 @@ func TestFolderOpensRegularFilesAlone(t *testing.T) {
 			if got = string(data); err != nil || f.Size() != int64(len(data)) {
 				t.Errorf("%s: %v, size %d", path, err, f.Size())
 			}
+			part := make([]byte, 2)
+			if n, err := f.ReadAt(part, 1); string(part[:n]) != got[min(1, len(got)):min(3, len(got))] || n < len(part) && err != io.EOF {
+				t.Errorf("%s: ReadAt gives %q, %v", path, part[:n], err)
+			}
 			if err := f.Close(); err != nil {
 				t.Error(err)
+			}
+			if _, err := f.ReadAt(part, 0); err == nil {
+				t.Errorf("%s can be read at a place after it was closed", path)
 			}
 			if _, err := f.Read(make([]byte, 1)); err == nil {
 				t.Errorf("%s can be read after it was closed", path)

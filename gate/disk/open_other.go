@@ -47,6 +47,15 @@ func (h handle) read(p []byte) (int, error) {
 	return n, err
 }
 
+// readAt is read at an offset.
+func (h handle) readAt(p []byte, off int64) (int, error) {
+	n, err := h.ReadAt(p, off)
+	if err == io.EOF {
+		err = nil
+	}
+	return n, err
+}
+
 func (h handle) close() error { return h.Close() }
 
 func passedOver(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -41,6 +41,10 @@ func (h handle) read(p []byte) (int, error) {
 	return retried(func() (int, error) { return unix.Read(int(h), p) })
 }
 
+func (h handle) readAt(p []byte, off int64) (int, error) {
+	return retried(func() (int, error) { return unix.Pread(int(h), p, off) })
+}
+
 func (h handle) close() error { return unix.Close(int(h)) }
 
 // retried repeats a call that a signal interrupted.
