@@ -57,8 +57,10 @@ var readings = []struct{ name, text, want string }{
 	{"two colons are not", "## T-001\n### Acceptance criteria::\n- a\n", ""},
 	{"more than the phrase is not", "## T-001\n### Acceptance criteria (v2)\n- a\n", ""},
 	{"closing number signs are part of the text", "## T-001\n### Acceptance criteria ###\n- a\n", ""},
-	{"legacy headings", "## T-001\n### Definition of Done\n- a\n### completion criteria:\n- a\n",
-		"2 T-001 as definition of done: 1, plain 3; 4 T-001 as completion criteria: 1, plain 5"},
+	{
+		"legacy headings", "## T-001\n### Definition of Done\n- a\n### completion criteria:\n- a\n",
+		"2 T-001 as definition of done: 1, plain 3; 4 T-001 as completion criteria: 1, plain 5",
+	},
 
 	{"setext headings", "T-001: a\n===\nAcceptance criteria\n---\n- a\n", "3 T-001: 1, plain 5"},
 	{"one character underlines", "T-001: a\n=\nAcceptance criteria\n-\n- a\n", "3 T-001: 1, plain 5"},
