@@ -33,8 +33,8 @@ const (
 	SkillName  = "SKILL.md"
 )
 
-// MaxRecord is how large a record may be.
-const MaxRecord = 256 << 20
+// MaxRecord is how large a record may be: that of a million files.
+const MaxRecord = 64 << 20
 
 // Input is one installation to judge.
 type Input struct {
