@@ -10,15 +10,32 @@ const hexDigits = "0123456789abcdef"
 // the backslash and U+0000 to U+001F are escaped, and all else stands as it is.
 // What is not UTF-8 becomes U+FFFD, as Decode says.
 func AppendString(dst []byte, s string) []byte {
-	s = Decode([]byte(s))
 	dst = append(dst, '"')
+	dst = appendEscaped(dst, []byte(Decode([]byte(s))))
+	return append(dst, '"')
+}
+
+// appendEscaped appends a part of a string with JSON.stringify's escapes. A
+// surrogate that stands alone, three bytes here, is escaped as well.
+func appendEscaped(dst, part []byte) []byte {
 	from := 0
-	for i := range len(s) {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' {
+	for i := 0; i < len(part); i++ {
+		c := part[i]
+		if !special[c] {
 			continue
 		}
-		dst = append(dst, s[from:i]...)
+		if c == 0xed {
+			u, ok := surrogate(part[i:])
+			if !ok {
+				continue
+			}
+			dst = append(dst, part[from:i]...)
+			dst = append(dst, '\\', 'u', 'd', hexDigits[u>>8&0xf], hexDigits[u>>4&0xf], hexDigits[u&0xf])
+			i += 2
+			from = i + 1
+			continue
+		}
+		dst = append(dst, part[from:i]...)
 		from = i + 1
 		switch c {
 		case '"', '\\':
@@ -37,9 +54,18 @@ func AppendString(dst []byte, s string) []byte {
 			dst = append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xf])
 		}
 	}
-	dst = append(dst, s[from:]...)
-	return append(dst, '"')
+	return append(dst, part[from:]...)
 }
+
+// special are the bytes of a string that appendEscaped looks at: what is escaped,
+// and the first byte of a surrogate.
+var special = func() (t [256]bool) {
+	for c := range 0x20 {
+		t[c] = true
+	}
+	t['"'], t['\\'], t[0xed] = true, true, true
+	return t
+}()
 
 // AppendSpelled appends a value of src in the layout of JSON.stringify(value,
 // null, 2), every token spelled as src spells it: 1.50 stays 1.50, and members

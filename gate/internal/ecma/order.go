@@ -44,7 +44,7 @@ func WellFormed(s string) string {
 }
 
 // surrogate reads the three bytes of a surrogate at the beginning of s.
-func surrogate(s string) (uint16, bool) {
+func surrogate[T string | []byte](s T) (uint16, bool) {
 	if len(s) < 3 || s[0] != 0xed || s[1]&0xe0 != 0xa0 || s[2]&0xc0 != 0x80 {
 		return 0, false
 	}
