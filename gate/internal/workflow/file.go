@@ -1,7 +1,7 @@
 // Package workflow reads GitHub Actions workflows as YAML nodes with their
 // lines, and proves what the gate must know of one. A workflow is content of
-// the change under test: loading one is safe whatever it holds, and aliases are
-// never followed.
+// the change under test: loading one is safe whatever it holds. Load never
+// follows an alias, Read puts what is meant in its place, within bounds.
 package workflow
 
 import (
@@ -38,10 +38,10 @@ func failf(line int, format string, args ...any) *Error {
 	return &Error{Line: line, Message: fmt.Sprintf(format, args...)}
 }
 
-// File is a workflow: one YAML document with a block mapping at its top, no tab
-// in its indentation, and no two equal keys in any mapping.
+// File is a workflow: one YAML document, no tab in its indentation, and no two
+// equal keys in any mapping.
 type File struct {
-	Root *yaml.Node // the top mapping
+	Root *yaml.Node // of a file from Load the top mapping, of one from Read any node
 }
 
 // Member is one key of a mapping with its value.
@@ -49,11 +49,14 @@ type Member struct {
 	Key, Value *yaml.Node
 }
 
-// Load parses a workflow. The error is an *Error.
+// Load parses a workflow whose top is a block mapping. The error is an *Error.
 func Load(data []byte) (*File, error) {
 	f, err := load(data)
 	if err != nil {
 		return nil, within(data, err)
+	}
+	if f.Root.Kind != yaml.MappingNode || f.Root.Style&yaml.FlowStyle != 0 {
+		return nil, within(data, failf(f.Root.Line, "its top level is not a block mapping"))
 	}
 	return f, nil
 }
@@ -83,9 +86,6 @@ func load(data []byte) (*File, error) {
 		return nil, err
 	}
 	root := doc.Content[0]
-	if root.Kind != yaml.MappingNode || root.Style&yaml.FlowStyle != 0 {
-		return nil, failf(root.Line, "its top level is not a block mapping")
-	}
 	text := lineTable(data)
 	w := walker{inBlock: make([]bool, len(text)), text: text}
 	if err := w.walk(root, 0, 1); err != nil {
@@ -291,7 +291,7 @@ func Indirection(n *yaml.Node) *yaml.Node {
 		return n
 	}
 	for i, c := range n.Content {
-		if n.Kind == yaml.MappingNode && i%2 == 0 && (c.Value == "<<" || c.ShortTag() == "!!merge") {
+		if n.Kind == yaml.MappingNode && i%2 == 0 && isMergeKey(c) {
 			return c
 		}
 		if found := Indirection(c); found != nil {
