@@ -496,7 +496,7 @@ process.stdout.write(out.join('\n') + '\n');`)
 			sound++
 		}
 		if got != string(want) {
-			t.Errorf("%q\ngot  %s (%v)\nnode %s", text, got, err, want)
+			t.Fatalf("%q\ngot  %s (%v)\nnode %s", text, got, err, want)
 		}
 	}
 	if sound < n/2 || sound == n {

@@ -136,7 +136,16 @@ func (t *Tokenizer) read(p []byte) {
 		case inNumber, inWord:
 			i = t.inWord(p, i)
 		default:
-			i = t.between(p, i)
+			switch p[i] {
+			case '\n':
+				t.line++
+				fallthrough
+			case ' ', '\t', '\r':
+				for i++; i < len(p) && p[i] == ' '; i++ { // the indentation
+				}
+			default:
+				i = t.between(p, i)
+			}
 		}
 	}
 }
@@ -144,13 +153,6 @@ func (t *Tokenizer) read(p []byte) {
 // between reads what stands between strings, numbers and words.
 func (t *Tokenizer) between(p []byte, i int) int {
 	c := p[i]
-	switch c {
-	case '\n':
-		t.line++
-		return i + 1
-	case ' ', '\t', '\r':
-		return i + 1
-	}
 	switch t.state {
 	case atFirstItem:
 		if c == ']' {
@@ -172,6 +174,7 @@ func (t *Tokenizer) between(p []byte, i int) int {
 			return i
 		}
 		t.state, t.isKey = inString, true
+		return t.inString(p, i+1)
 	case atColon:
 		if c != ':' {
 			t.fail("a colon is missing after a key")
@@ -203,6 +206,7 @@ func (t *Tokenizer) value(p []byte, i int) int {
 	switch c := p[i]; {
 	case c == '"':
 		t.state, t.isKey = inString, false
+		return t.inString(p, i+1)
 	case c == '{' || c == '[':
 		if len(t.open) == t.maxDepth {
 			t.fail(fmt.Sprintf("it is nested deeper than %d levels", t.maxDepth))
@@ -349,8 +353,10 @@ func (t *Tokenizer) atom(word []byte) {
 // inString reads on in a string up to its end or an escape.
 func (t *Tokenizer) inString(p []byte, i int) int {
 	j := plain(p, i)
-	if j > i {
+	if t.high != 0 && (j > i || j < len(p) && p[j] == '"') {
 		t.lone()
+	}
+	if j > i {
 		t.visit.Text(p[i:j])
 	}
 	if j == len(p) {
@@ -358,7 +364,6 @@ func (t *Tokenizer) inString(p []byte, i int) int {
 	}
 	switch p[j] {
 	case '"':
-		t.lone()
 		if t.isKey {
 			t.state = atColon
 			t.visit.Key()
