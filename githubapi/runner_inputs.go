@@ -64,7 +64,7 @@ var InputSpecs = []InputSpec{
 	{Name: "receiver", Absent: true},
 	{Name: "claim", Default: "false", Allowed: aBool, Absent: true},
 	{Name: "ledger", Default: "refs", Absent: true},
-	{Name: "sessions", Default: "auto", Allowed: "auto or off"},
+	{Name: "sessions", Default: "auto", Allowed: "auto, off, or root folders, one a line, without .. and not absolute"},
 	{Name: "policy-from", Default: "base", Allowed: "base or head"},
 }
 
@@ -86,6 +86,15 @@ type PathLine struct {
 	Glob bool   // it holds * or ?
 }
 
+// Sessions is the input sessions. Its zero value is off.
+type Sessions struct {
+	Auto  bool     // what is found and was changed
+	Roots []string // these and all in them; cleaned: slashes, "." is the top level
+}
+
+// Off tells whether neither sessions nor install records are verified.
+func (s Sessions) Off() bool { return !s.Auto && len(s.Roots) == 0 }
+
 // Inputs are the inputs of the Action, checked as far as that needs no file.
 type Inputs struct {
 	Base             string // not checked: a bad one is a finding, no usage error
@@ -104,7 +113,7 @@ type Inputs struct {
 	Schema           bool
 	ExtendedSecrets  bool
 	Checks           bool // declared trust checks are run
-	Sessions         bool // auto; false is off
+	Sessions         Sessions
 	PolicyFromHead   bool
 }
 
@@ -354,14 +363,29 @@ func (r *inputReader) paths(name string) []PathLine {
 	return lines
 }
 
-// sessions takes the two words; root paths belong to a capability that this
-// version lacks.
-func (r *inputReader) sessions(name string) bool {
+// sessions reads one of the two words, or the lines of root folders; empty ones
+// are passed over, equal ones count once.
+func (r *inputReader) sessions(name string) Sessions {
 	v := r.text(name)
-	if v != "auto" && v != "off" {
-		r.errs = append(r.errs, &UsageError{Input: name, Value: v, Allowed: r.specs[name].Allowed, Absent: true})
+	switch v {
+	case "auto":
+		return Sessions{Auto: true}
+	case "off":
+		return Sessions{}
 	}
-	return v == "auto"
+	var s Sessions
+	for line := range strings.SplitSeq(v, "\n") {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		root, ok := below(line)
+		if !ok {
+			r.refuse(name, line, "")
+		} else if !slices.Contains(s.Roots, root) {
+			s.Roots = append(s.Roots, root)
+		}
+	}
+	return s
 }
 
 // absent refuses everything but the default of an input without a capability.

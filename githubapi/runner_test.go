@@ -38,7 +38,7 @@ func inputs(values map[string]string) map[string]string {
 
 var defaultInputs = Inputs{
 	Paths: []PathLine{{Text: "."}}, WorkingDirectory: ".", CheckRun: true, Annotations: AnnotationsAuto, MaxAnnotations: 200,
-	Summary: true, FetchMissing: true, APITimeout: time.Minute, Token: testToken, Checks: true, Sessions: true,
+	Summary: true, FetchMissing: true, APITimeout: time.Minute, Token: testToken, Checks: true, Sessions: Sessions{Auto: true},
 }
 
 func TestInputDefaults(t *testing.T) {
@@ -93,7 +93,11 @@ func TestInputValues(t *testing.T) {
 		{"schema", "True", func(in *Inputs) { in.Schema = true }},
 		{"secrets", "extended", func(in *Inputs) { in.ExtendedSecrets = true }},
 		{"checks", "off", func(in *Inputs) { in.Checks = false }},
-		{"sessions", "off", func(in *Inputs) { in.Sessions = false }},
+		{"sessions", "off", func(in *Inputs) { in.Sessions = Sessions{} }},
+		{"sessions", "handoffs/ \n\n ./packages//api/handoffs\nhandoffs\n.", func(in *Inputs) {
+			in.Sessions = Sessions{Roots: []string{"handoffs", "packages/api/handoffs", "."}}
+		}},
+		{"sessions", "./auto", func(in *Inputs) { in.Sessions = Sessions{Roots: []string{"auto"}} }},
 		{"policy-from", "head", func(in *Inputs) { in.PolicyFromHead = true }},
 		{"governance", "False", func(*Inputs) {}},
 		{"packets-strict", "TRUE", func(*Inputs) {}},
@@ -155,7 +159,8 @@ func TestInputUsageErrors(t *testing.T) {
 		{"receiver", "agent-b", "does not support"},
 		{"claim", "true", "does not support"},
 		{"ledger", "github:octo-org/ledger", "does not support"},
-		{"sessions", "handoffs/", "does not support"},
+		{"sessions", "/srv/handoffs", "auto, off, or root folders"},
+		{"sessions", "handoffs\n../handoffs", "auto, off, or root folders"},
 	} {
 		_, err := ReadInputs(env(inputs(map[string]string{c.input: c.value})))
 		var usage *UsageError

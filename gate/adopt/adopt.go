@@ -1,6 +1,6 @@
-// Package adopt is what writes: the manifest of a handoff set. Whatever it writes
-// is written beside its target and then renamed over it, never through a link,
-// and never outside the handoff folder.
+// Package adopt is what writes: the manifest of a handoff set, its journal. Whatever
+// it writes is written beside its target and then renamed over it, never through a
+// link, and never outside the handoff folder.
 package adopt
 
 import (
@@ -17,8 +17,8 @@ const (
 	statusName    = "STATUS.md"
 	nextName      = "NEXT_ACTIONS.md"
 	logName       = "LOG.md"
-	archiveName   = "LOG-ARCHIVE.md"
-	indexName     = "LOG-ARCHIVE.index.json"
+	ArchiveName   = "LOG-ARCHIVE.md"
+	IndexName     = "LOG-ARCHIVE.index.json"
 	allowlistName = "pii-allowlist.json"
 )
 
@@ -56,8 +56,8 @@ func isControl(r rune) bool { return r < 0x20 || r >= 0x7f && r <= 0x9f }
 // showLimit is how much of one name or value a message holds, in characters.
 const showLimit = 160
 
-// showCut is Show for text of any length.
-func showCut(s string) string {
+// ShowCut is Show for a message: text of any length is cut to what one holds.
+func ShowCut(s string) string {
 	n := 0
 	for i := range s {
 		if n == showLimit {

@@ -20,15 +20,27 @@ type Folder struct {
 	dir      string // absolute, links resolved
 	boundary string // the folder that no link may leave
 	ops      operations
+	progress Progress
+	lock     *os.File // the folder, locked; nil while it is not
 }
+
+// Hooks are what a run is told while it is at work. The zero value is silent.
+type Hooks struct {
+	// Before is asked ahead of each operation that changes something in the folder,
+	// told what that is ("rename LOG.md"); an error takes the operation's place.
+	Before func(operation string) error
+	// Progress is told how far reading or writing a file has come.
+	Progress Progress
+}
+
+// Progress takes how far a work ("reading LOG.md") has come, in bytes.
+type Progress func(work string, done, total int64)
 
 // OpenFolder opens the handoff folder of a project. Both arguments are absolute
 // with links resolved; boundary is the repository's top level, or the project
 // where there is no repository. A link in place of .ai or .ai/handoff is an
-// error: what is written would land somewhere else. Unless it is nil, before is
-// asked ahead of each operation that changes something in the folder, told what
-// that is ("rename LOG.md"); an error takes the place of the operation.
-func OpenFolder(project, boundary string, before func(operation string) error) (*Folder, error) {
+// error: what is written would land somewhere else.
+func OpenFolder(project, boundary string, hooks Hooks) (*Folder, error) {
 	root, err := os.OpenRoot(project)
 	if err != nil {
 		return nil, disk.Cause(err)
@@ -43,13 +55,36 @@ func OpenFolder(project, boundary string, before func(operation string) error) (
 		}
 		root = next
 	}
-	f := &Folder{
-		root: root, dir: filepath.Join(project, filepath.FromSlash(gate.HandoffDir)), boundary: boundary, ops: rootOperations{root},
+	return newFolder(root, filepath.Join(project, filepath.FromSlash(gate.HandoffDir)), boundary, hooks), nil
+}
+
+// OpenFolderToRead is OpenFolder for a command that writes nothing: .ai and
+// .ai/handoff may be links that stay inside the boundary.
+func OpenFolderToRead(project, boundary string) (*Folder, error) {
+	rel, err := disk.Follow(boundary, filepath.Join(project, filepath.FromSlash(gate.HandoffDir)))
+	if errors.Is(err, disk.ErrOutside) {
+		return nil, fmt.Errorf("%s %w", gate.HandoffDir, errOutside)
 	}
-	if before != nil {
-		f.ops = watched{f.ops, before}
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be opened: %w", gate.HandoffDir, err)
 	}
-	return f, nil
+	dir := filepath.Join(boundary, filepath.FromSlash(rel))
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be opened: %w", gate.HandoffDir, disk.Cause(err))
+	}
+	return newFolder(root, dir, boundary, Hooks{}), nil
+}
+
+func newFolder(root *os.Root, dir, boundary string, hooks Hooks) *Folder {
+	f := &Folder{root: root, dir: dir, boundary: boundary, ops: rootOperations{root}, progress: hooks.Progress}
+	if f.progress == nil {
+		f.progress = func(string, int64, int64) {}
+	}
+	if hooks.Before != nil {
+		f.ops = watched{f.ops, hooks.Before}
+	}
+	return f
 }
 
 // enter opens a folder that is a real one.
@@ -77,14 +112,40 @@ func enter(root *os.Root, name string) (*os.Root, error) {
 }
 
 // Close lets the folder go.
-func (f *Folder) Close() { f.root.Close() }
+func (f *Folder) Close() {
+	if f.lock != nil {
+		f.lock.Close()
+	}
+	f.root.Close()
+}
 
 // handoffFile is a file of the folder, open for reading.
 type handoffFile struct {
-	io.ReadCloser
-	info   fs.FileInfo
-	linked bool // it was reached through a link
+	file     *disk.File
+	info     fs.FileInfo
+	linked   bool // it was reached through a link
+	progress func(done int64)
+	done     int64
 }
+
+// Read reads on.
+func (f *handoffFile) Read(p []byte) (int, error) {
+	n, err := f.file.Read(p)
+	f.done += int64(n)
+	f.progress(f.done)
+	return n, err
+}
+
+// ReadAt reads at an offset.
+func (f *handoffFile) ReadAt(p []byte, off int64) (int, error) {
+	n, err := f.file.ReadAt(p, off)
+	f.done = max(f.done, off+int64(n))
+	f.progress(f.done)
+	return n, err
+}
+
+// Close closes the file.
+func (f *handoffFile) Close() { _ = f.file.Close() } // nothing was written
 
 // The ways in which a file of the folder is not read. Each is a sentence without
 // the file's name.
@@ -118,7 +179,7 @@ func (f *Folder) open(name string) (*handoffFile, error) {
 		return nil, unreadable(err)
 	}
 	if entry.Kind != gate.Symlink {
-		return openIn(f.root, tree, name)
+		return f.openIn(f.root, tree, name, name)
 	}
 	rel, err := f.follow(name)
 	if err != nil {
@@ -134,7 +195,7 @@ func (f *Folder) open(name string) (*handoffFile, error) {
 		return nil, unreadable(err)
 	}
 	defer all.Close()
-	file, err := openIn(root, all, rel)
+	file, err := f.openIn(root, all, rel, name)
 	if err != nil {
 		return nil, err
 	}
@@ -142,20 +203,22 @@ func (f *Folder) open(name string) (*handoffFile, error) {
 	return file, nil
 }
 
-// openIn opens a regular file of a tree, whose top is root.
-func openIn(root *os.Root, tree *disk.Tree, p string) (*handoffFile, error) {
+// openIn opens a regular file of a tree, whose top is root; name is how the folder
+// calls it.
+func (f *Folder) openIn(root *os.Root, tree *disk.Tree, p, name string) (*handoffFile, error) {
 	info, err := root.Lstat(filepath.FromSlash(p))
 	if err != nil {
 		return nil, unreadable(err)
 	}
-	r, entry, err := tree.Open(p)
+	file, entry, err := tree.OpenFile(p)
 	if errors.Is(err, gate.ErrNotRegular) {
 		return nil, notRegularError{entry.Kind}
 	}
 	if err != nil {
 		return nil, unreadable(err)
 	}
-	return &handoffFile{ReadCloser: r, info: info}, nil
+	report := func(done int64) { f.progress("reading "+name, done, info.Size()) }
+	return &handoffFile{file: file, info: info, progress: report}, nil
 }
 
 // unreadable says that a file is there and cannot be read. It is no

@@ -433,7 +433,7 @@ func TestLinks(t *testing.T) {
 				}
 			}
 			tt.prepare(t, project)
-			f, err := OpenFolder(project, project, nil)
+			f, err := OpenFolder(project, project, Hooks{})
 			var m *Manifest
 			if err == nil {
 				defer f.Close()

@@ -67,10 +67,10 @@ func readPrevious(data []byte) *previous {
 		times[m.Key]++
 		switch n := times[m.Key]; {
 		case n == 2:
-			p.problem("member named twice: " + showCut(sound(m.Key)))
+			p.problem("member named twice: " + ShowCut(sound(m.Key)))
 		case n > 2:
 		case !slices.Contains(members, m.Key):
-			p.problem("unknown member: " + showCut(sound(m.Key)))
+			p.problem("unknown member: " + ShowCut(sound(m.Key)))
 		default:
 			// The strict reading of a value by itself is that of the whole
 			// document with the object round it.
@@ -104,7 +104,7 @@ func (p *previous) take(kept map[string]spelled) {
 		if text, ok := wholeNumber(v); ok {
 			p.nextTask = text
 		} else {
-			p.problem("next_task_id " + showCut(string(p.data[v.Off:v.End])) + " is not a whole number of zero or more")
+			p.problem("next_task_id " + ShowCut(string(p.data[v.Off:v.End])) + " is not a whole number of zero or more")
 		}
 	}
 	if v := kept["project"].value; v != nil {
@@ -219,7 +219,7 @@ func reason(src []byte, off int, err error) string {
 		return why
 	}
 	if e.Problem == jsondoc.EqualKeys {
-		why += ": " + showCut(e.Key)
+		why += ": " + ShowCut(e.Key)
 	}
 	return fmt.Sprintf("%s (line %d)", why, lines.New(src).Line(off+e.Offset))
 }

@@ -1,6 +1,7 @@
 package adopt
 
 import (
+	"bufio"
 	"crypto/rand"
 	"encoding/hex"
 	"io"
@@ -42,6 +43,9 @@ type replacement struct {
 // newFileMode is the mode of a file that replaces none.
 const newFileMode = 0o644
 
+// writeSize is how much is written at a time.
+const writeSize = 256 << 10
+
 // replace writes a file beside its target and renames it over the target, which
 // so holds the whole old or the whole new text at any time. After an error the
 // new file is gone and the target untouched; after a kill it may stay, and is
@@ -62,7 +66,11 @@ func replace(ops operations, r replacement) (err error) {
 			_ = ops.Remove(temporary)
 		}
 	}()
-	if _, err := r.content.WriteTo(f); err != nil {
+	w := bufio.NewWriterSize(f, writeSize)
+	if _, err := r.content.WriteTo(w); err != nil {
+		return err
+	}
+	if err := w.Flush(); err != nil {
 		return err
 	}
 	if r.replaces {

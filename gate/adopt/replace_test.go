@@ -46,7 +46,7 @@ func get(t testing.TB, project, name string) string {
 
 func openFolder(t testing.TB, project string) *Folder {
 	t.Helper()
-	f, err := OpenFolder(project, project, nil)
+	f, err := OpenFolder(project, project, Hooks{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,13 +75,13 @@ var facts = Facts{Commit: UnknownCommit, Project: "sample", Now: time.Date(2026,
 func failing(t testing.TB, project string, at int, err error) (f *Folder, done *[]string) {
 	t.Helper()
 	done = new([]string)
-	f, openErr := OpenFolder(project, project, func(operation string) error {
+	f, openErr := OpenFolder(project, project, Hooks{Before: func(operation string) error {
 		*done = append(*done, operation)
 		if len(*done) == at+1 {
 			return err
 		}
 		return nil
-	})
+	}})
 	if openErr != nil {
 		t.Fatal(openErr)
 	}

@@ -32,11 +32,11 @@ func newSummarizer(name string) summarizer {
 	switch name {
 	case allowlistName:
 		return &jsonSummary{label: "PII allowlist"}
-	case indexName:
+	case IndexName:
 		return &jsonSummary{label: "LOG archive index"}
 	case logName:
 		return &markdownSummary{entry: "Latest entry: ", top: &scan{}}
-	case archiveName:
+	case ArchiveName:
 		return &markdownSummary{entry: "Newest archived entry: ", top: &scan{}}
 	}
 	return &markdownSummary{top: &scan{}}

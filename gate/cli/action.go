@@ -145,11 +145,19 @@ func (a *action) verify(ctx context.Context, args []string, inputErr error) (*re
 		return nil, err
 	}
 	a.begin(ctx)
-	projects, err := a.projects(ctx)
+	projects, nothing, err := a.projects(ctx)
 	if err != nil {
 		return nil, err
 	}
+	others, err := a.others(ctx, projects)
+	if err != nil {
+		return nil, err
+	}
+	if nothing != nil && !others.found {
+		return nil, nothing
+	}
 	a.log.EndGroup()
+	o.Others, o.Alone = others.entries, others.again
 	o.Base, o.NoChangeSet, o.HeadIsBase = a.target.Base, a.target.NoChangeSet, a.target.HeadPolicy
 	for _, p := range a.target.Problems {
 		o.Given = append(o.Given, run.Given{Rule: p.Rule, Message: p.Message, Remedy: p.Remedy})

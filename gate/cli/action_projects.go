@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,9 +19,10 @@ import (
 // manifestSuffix is what a project's manifest ends in.
 const manifestSuffix = gate.HandoffDir + "/MANIFEST.json"
 
-// projects resolves the input path: folders, globs and auto.
-func (a *action) projects(ctx context.Context) ([]run.Project, error) {
-	var out []run.Project
+// projects resolves the input path: folders, globs and auto. nothing says why
+// there is no project, where the run can do without one if something else is
+// found to verify.
+func (a *action) projects(ctx context.Context) (out []run.Project, nothing, err error) {
 	seen := map[string]bool{}
 	add := func(path string, removed *run.Given) {
 		if seen[path] {
@@ -32,39 +35,43 @@ func (a *action) projects(ctx context.Context) ([]run.Project, error) {
 	for _, line := range a.in.Paths {
 		isFolder, err := a.folder(line.Text)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if isFolder && !a.newFolder(line) {
-			if err := a.hasHandoff(line.Text); err != nil {
-				return nil, err
+			switch err := a.hasHandoff(line.Text); {
+			case err == nil:
+				add(line.Text, nil)
+			case len(a.in.Paths) == 1 && line.Text == "." && a.neverHadHandoff():
+				return nil, err, nil
+			default:
+				return nil, nil, err
 			}
-			add(line.Text, nil)
 			continue
 		}
 		if !line.Auto && !line.Glob {
-			return nil, cannot("input path: there is no folder %s in the repository%s", safetext.Clean(line.Text), a.sparse(line.Text))
+			return nil, nil, cannot("input path: there is no folder %s in the repository%s", safetext.Clean(line.Text), a.sparse(line.Text))
 		}
 		if isFolder && a.onDisk(gate.Join(line.Text, gate.HandoffDir)) {
 			add(line.Text, nil)
 		}
 		if found == nil {
 			if found, err = a.manifests(ctx); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		for _, p := range found.matching(line) {
 			if found.removed[p] == nil {
 				if err := a.hasHandoff(p); err != nil {
-					return nil, err
+					return nil, nil, err
 				}
 			}
 			add(p, found.removed[p])
 		}
 	}
 	if len(out) == 0 {
-		return nil, cannot("nothing was found to verify: no folder that the input path selects holds %s, at HEAD or in the base", manifestSuffix)
+		nothing = cannot("nothing was found to verify: no folder that the input path selects holds %s, at HEAD or in the base, and there is no session folder, install record or packet", manifestSuffix)
 	}
-	return out, nil
+	return out, nothing, nil
 }
 
 // commands are what remedies end in, as a person would run them at the top
@@ -127,6 +134,24 @@ func (a *action) hasHandoff(project string) error {
 		return nil
 	}
 	return cannot("%s holds no folder %s%s", safetext.Clean(project), gate.HandoffDir, a.sparse(dir))
+}
+
+// neverHadHandoff tells whether neither HEAD nor the base has a handoff folder at
+// the top: the repository is none of those, and nobody has taken it away.
+func (a *action) neverHadHandoff() bool {
+	for _, commit := range []string{a.target.Head, a.target.Base.ID} {
+		if commit == "" {
+			continue
+		}
+		stat := a.treeOf(commit)
+		if stat == nil {
+			return false
+		}
+		if _, err := stat(gate.HandoffDir); !errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+	}
+	return true
 }
 
 func (a *action) onDisk(dir string) bool {

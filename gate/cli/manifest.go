@@ -6,17 +6,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/handoff-gate/handoff-gate/gate/adopt"
-	"github.com/handoff-gate/handoff-gate/gate/git"
 	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
-	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 )
 
 var manifestCommand = command{
@@ -68,7 +63,7 @@ func runManifest(ctx context.Context, p Process, args []string) error {
 	var duration minutes
 	var c common
 	var force, check bool
-	fs.StringVar(&session.Agent, "agent", "cli-tool", "")
+	fs.StringVar(&session.Agent, "agent", defaultAgent, "")
 	fs.StringVar(&session.ID, "session-id", "", "")
 	fs.Var(&phase, "phase", "")
 	fs.StringVar(&session.Context, "context", "", "")
@@ -98,7 +93,8 @@ func runManifest(ctx context.Context, p Process, args []string) error {
 	if err != nil {
 		return err
 	}
-	a := &authoring{command: "manifest", process: p, project: project, quiet: c.quiet}
+	a := newAuthoring("manifest", p, project)
+	a.quiet = c.quiet
 	folder, facts, err := a.open(ctx, now)
 	if err != nil {
 		return a.failed(err)
@@ -119,74 +115,6 @@ func given(fs *flag.FlagSet, names ...string) string {
 		}
 	})
 	return found
-}
-
-// authoring is a run of a command that writes a handoff set.
-type authoring struct {
-	command string
-	process Process
-	project project
-	quiet   bool
-}
-
-// results is where results go; errors and warnings go to standard error.
-func (a *authoring) results() io.Writer {
-	if a.quiet {
-		return io.Discard
-	}
-	return a.process.Stdout
-}
-
-func (a *authoring) warn(sentence string) {
-	a.process.say("warning: %s\n", adopt.Show(sentence))
-}
-
-// failed says why a command ended and gives exit status 1.
-func (a *authoring) failed(err error) error {
-	a.process.say("handoff-gate %s: %s\n", a.command, adopt.Show(err.Error()))
-	return exitStatus(statusFail)
-}
-
-// again is this program's manifest command for the project, to be pasted.
-func (a *authoring) again() string {
-	return adopt.Show("handoff-gate manifest " + safetext.ShellQuote(a.project.given))
-}
-
-// open opens the handoff folder and gathers what a manifest records of its
-// place. Without a repository that git accepts, links may not leave the project.
-func (a *authoring) open(ctx context.Context, now time.Time) (*adopt.Folder, adopt.Facts, error) {
-	facts := adopt.Facts{Commit: adopt.UnknownCommit, Now: now}
-	start, err := os.Getwd()
-	if err != nil {
-		return nil, facts, err
-	}
-	boundary, url := a.project.dir, ""
-	repo, err := git.Open(ctx, git.Options{Dir: a.project.dir, StartDir: start, Environ: a.process.Environ})
-	switch {
-	case err == nil:
-		defer repo.Close()
-		boundary = repo.Top()
-		if id, err := repo.ShortHead(ctx); err != nil {
-			a.warn("the commit is not known: " + safetext.Clean(err.Error()))
-		} else if id != "" {
-			facts.Commit = id
-		}
-		if url, err = repo.RemoteURL(ctx); err != nil {
-			a.warn("the remotes are not known: " + safetext.Clean(err.Error()))
-		}
-	case !errors.Is(err, git.ErrNoRepository):
-		return nil, facts, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, facts, err
-	}
-	abs, err := filepath.Abs(a.project.given)
-	if err != nil {
-		return nil, facts, err
-	}
-	facts.Project = adopt.ProjectName(url, filepath.Base(abs))
-	folder, err := adopt.OpenFolder(a.project.dir, boundary, a.process.BeforeChange)
-	return folder, facts, err
 }
 
 func (a *authoring) write(folder *adopt.Folder, session adopt.Session, facts adopt.Facts, force bool) error {
@@ -219,8 +147,8 @@ func (a *authoring) refused(err error) error {
 	for _, problem := range refusal.Problems {
 		fmt.Fprintf(&b, "  - %s\n", adopt.Show(problem))
 	}
-	fmt.Fprintf(&b, "fix: correct the file, or run `%s --force` to drop that data\n", a.again())
-	a.process.say("%s", b.String())
+	fmt.Fprintf(&b, "fix: correct the file, or run `%s --force` to drop that data\n", a.again("manifest"))
+	a.say("%s", b.String())
 	return exitStatus(statusFail)
 }
 
@@ -229,7 +157,7 @@ func (a *authoring) check(folder *adopt.Folder, session adopt.Session, facts ado
 	m, stale, err := folder.Check(session, facts)
 	switch {
 	case errors.Is(err, adopt.ErrNoManifest):
-		a.process.say("%s\nfix: %s\n", err, a.again())
+		a.say("%s\nfix: %s\n", err, a.again("manifest"))
 		return exitStatus(statusFail)
 	case err != nil:
 		return a.refused(err)
@@ -245,7 +173,7 @@ func (a *authoring) check(folder *adopt.Folder, session adopt.Session, facts ado
 		fmt.Fprintf(&b, "stale: %s\n", adopt.Show(pointer))
 	}
 	if stale != nil {
-		fmt.Fprintf(&b, "fix: %s\n", a.again())
+		fmt.Fprintf(&b, "fix: %s\n", a.again("manifest"))
 	}
 	if _, err := io.WriteString(a.results(), b.String()); err != nil {
 		return a.failed(err)

@@ -78,6 +78,18 @@ func Check(in Input) report.Layer {
 	return report.Done(ID, Title, summary, c.findings)
 }
 
+// Alone is the layer of a run that verifies no project, but sessions or packets:
+// what was found on the way to a base, and nothing compared. ok is false where
+// nothing was found.
+func Alone(in Input) (l report.Layer, ok bool) {
+	c := &checker{Input: in, findings: slices.Clone(in.Given)}
+	blocked := slices.ContainsFunc(c.Given, func(f report.Finding) bool { return f.Severity == report.Error })
+	if in.NoChangeSet == "" && !blocked && !c.Base.Known() {
+		c.baseFinding()
+	}
+	return report.Done(ID, Title, "there is no project whose handoff could be compared", c.findings), len(c.findings) > 0
+}
+
 // checker is one run of the layer.
 type checker struct {
 	Input

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+
+	"github.com/handoff-gate/handoff-gate/gate/proc"
 )
 
 // hookVariables are the variables by which git tells a hook which repository
@@ -28,6 +30,8 @@ const (
 	patterns               // pathspecs are patterns (aahp-authoring.md 5.1, aahp-governance.md 4.5)
 	allConfig              // git's configuration as the user has it (aahp-authoring.md 8)
 	network                // the fetch of a base, or blobs on demand
+	records                // a ledger's own repository, which is written
+	beyond                 // a ledger behind a remote: the user's configuration counts
 )
 
 // environment makes the whole environment of a git child: nothing inherited
@@ -35,7 +39,7 @@ const (
 func (r *Repo) environment(m mode) []string {
 	env := make([]string, 0, len(r.inherited)+32)
 	for _, kv := range r.inherited {
-		if m == network || !r.narrow || plain(kv) {
+		if m == network || m == beyond || !r.narrow || plain(kv) {
 			env = append(env, kv)
 		}
 	}
@@ -53,18 +57,29 @@ func (r *Repo) environment(m mode) []string {
 	if m != patterns {
 		env = append(env, "GIT_LITERAL_PATHSPECS=1")
 	}
-	if !has(r.inherited, "GIT_WORK_TREE") {
+	switch {
+	case m == records || m == beyond:
+		if r.gitDir != "" {
+			env = append(env, "GIT_DIR="+r.gitDir)
+		}
+	case !has(r.inherited, "GIT_WORK_TREE"):
 		// The repository's own core.worktree could name another folder.
 		env = append(env, "GIT_WORK_TREE="+r.top)
 	}
-	if m == allConfig {
+	var settings []setting
+	switch m {
+	case allConfig:
 		return append(env, r.config...)
+	case beyond:
+		files, own := userSettings(r.config)
+		env = append(env, files...)
+		settings = append(own, r.settings...)
+	case userConfig:
+		env = append(env, "GIT_CONFIG_NOSYSTEM=1")
+	case plumbing, patterns, network, records:
+		env = append(env, "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null")
 	}
-	env = append(env, "GIT_CONFIG_NOSYSTEM=1")
-	if m != userConfig {
-		env = append(env, "GIT_CONFIG_GLOBAL=/dev/null")
-	}
-	settings := []setting{
+	settings = append(settings, []setting{
 		{"safe.directory", r.top},
 		{"safe.bareRepository", "explicit"},
 		{"core.fsmonitor", "false"},
@@ -72,17 +87,26 @@ func (r *Repo) environment(m mode) []string {
 		{"core.attributesFile", "/dev/null"},
 		{"diff.external", ""},
 		{"submodule.recurse", "false"},
-	}
-	if m == network {
+	}...)
+	switch m {
+	case network:
 		settings = append(settings,
 			setting{"http.followRedirects", "false"},
 			setting{"gc.auto", "0"},
 			setting{"maintenance.auto", "false"},
 		)
 		settings = append(settings, r.credential()...)
-	} else {
+	case beyond:
+		env = append(env, silence...)
+		settings = append(settings, beyondSettings...)
+	case plumbing, userConfig, patterns, allConfig, records:
 		env = append(env, "GIT_NO_LAZY_FETCH=1")
 		settings = append(settings, setting{"protocol.allow", "never"})
+		if m == records {
+			// What is said to be written must outlast a loss of power.
+			settings = append(settings, setting{"core.fsync", "all"})
+			env = append(env, identity...)
+		}
 	}
 	env = append(env, "GIT_CONFIG_COUNT="+strconv.Itoa(len(settings)))
 	for i, s := range settings {
@@ -174,6 +198,26 @@ func configuration(environ []string) []string {
 		}
 	}
 	return out
+}
+
+// userSettings splits what configuration gives: the variables that name files,
+// and the settings that stand in the environment itself.
+func userSettings(config []string) (files []string, settings []setting) {
+	n, err := strconv.Atoi(proc.Getenv(config, "GIT_CONFIG_COUNT"))
+	if err != nil {
+		n = 0
+	}
+	for i := range min(n, len(config)) {
+		if key, ok := proc.LookupEnv(config, "GIT_CONFIG_KEY_"+strconv.Itoa(i)); ok {
+			settings = append(settings, setting{key, proc.Getenv(config, "GIT_CONFIG_VALUE_"+strconv.Itoa(i))})
+		}
+	}
+	for _, name := range []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"} {
+		if value, ok := proc.LookupEnv(config, name); ok {
+			files = append(files, name+"="+value)
+		}
+	}
+	return files, settings
 }
 
 func absolute(dir, p string) string {

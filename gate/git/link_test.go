@@ -30,7 +30,7 @@ func TestReadLink(t *testing.T) {
 	r.Git("update-index", "--cacheinfo", "120000,"+r.Git("rev-parse", ":long")+",long")
 	r.Git("commit", "-q", "-m", "links")
 	repo := open(t, r.Dir)
-	tree := repo.Tree("head tree", head(t, repo).Tree).(gate.LinkReader)
+	tree := repo.Tree("head tree", head(t, repo).Tree)
 	for link, want := range map[string]string{"a/link": "../file", "absolute": "/etc/passwd"} {
 		if got, err := tree.ReadLink(link); got != want || err != nil {
 			t.Errorf("ReadLink(%q) = %q, %v; want %q", link, got, err, want)

@@ -37,8 +37,10 @@ type Repo struct {
 	top       string
 	program   string
 	inherited []string
-	config    []string // of the environment, what configures git; for allConfig alone
-	narrow    bool     // of inherited only what is plain reaches git's plumbing
+	config    []string  // of the environment, what configures git; for allConfig and beyond
+	narrow    bool      // of inherited only what is plain reaches git's plumbing
+	gitDir    string    // of a Store; "" where git finds it from top
+	settings  []setting // by which the repository at hand reaches a Remote
 	server    string
 	token     string
 	debug     func(string)

@@ -31,7 +31,7 @@ type tree struct {
 }
 
 // Tree gives the tree with that id as a gate.Tree.
-func (r *Repo) Tree(name, id string) gate.Tree { return &tree{repo: r, name: name, root: id} }
+func (r *Repo) Tree(name, id string) gate.LinkReader { return &tree{repo: r, name: name, root: id} }
 
 func (t *tree) Name() string { return t.name }
 

@@ -38,6 +38,9 @@ type Index struct {
 	members []indexMember
 }
 
+// Bytes are those that were read.
+func (x *Index) Bytes() []byte { return x.src }
+
 // indexMember is a member of the document, in the bytes of the index.
 type indexMember struct {
 	key              string

@@ -106,6 +106,13 @@ type Options struct {
 	Contained       bool          // as the action: own HOME, the folder owner's rights, a process nobody can read
 	ShallowIsNotice bool
 	OnlyContent     bool // lint: the layer integrity of the working tree alone
+
+	// Others are the entries of what else was verified, sessions and packets: they
+	// are decided before any declared check runs, and stand behind the projects.
+	Others []report.Project
+	// Alone is the command that repeats a run that has no project. In such a run
+	// what was found on the way to a base has an entry of its own.
+	Alone string
 }
 
 // run is the state that the projects of one run share.
@@ -145,6 +152,9 @@ func Verify(ctx context.Context, c *Checkout, projects []Project, o Options) (*r
 			return nil, err
 		}
 	}
+	if len(projects) == 0 {
+		rep.Projects = r.alone()
+	}
 	// Everything is decided; only now may a program of the checkout run.
 	runner := checkRunner{checkout: c, o: o}
 	defer runner.close()
@@ -162,10 +172,25 @@ func Verify(ctx context.Context, c *Checkout, projects []Project, o Options) (*r
 		}
 		rep.Projects = append(rep.Projects, report.Project{Path: res.path, Format: "aahp", Level: level, Layers: res.layers})
 	}
+	rep.Projects = append(rep.Projects, o.Others...)
 	redact(rep)
 	c.forget(rep)
 	rep.Finish()
 	return rep, ctx.Err()
+}
+
+// alone reports what was found on the way to a base where there is no project
+// (github-action.md 3).
+func (r *run) alone() []report.Project {
+	s := &source{run: r, p: Project{Path: ".", Commands: gate.Commands{Again: r.o.Alone}}}
+	l, ok := drift.Alone(drift.Input{
+		Project: ".", Level: r.o.Level, Repository: r.c.Repo != nil, Base: r.o.Base, NoChangeSet: r.o.NoChangeSet,
+		Given: s.given(), Commands: s.p.Commands,
+	})
+	if !ok {
+		return nil
+	}
+	return []report.Project{{Path: ".", Format: "aahp", Level: string(r.o.Level), Layers: []report.Layer{l}}}
 }
 
 // forget takes the place of the checkout on this machine out of what git and

@@ -63,10 +63,22 @@ func (r *Repo) Git(args ...string) string {
 	return out
 }
 
+// Feed is Git for a command that reads its standard input.
+func (r *Repo) Feed(input string, args ...string) string {
+	r.t.Helper()
+	out, err := r.run(input, args...)
+	if err != nil {
+		r.t.Fatalf("git %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return out
+}
+
 // Try is Git for a command that may fail.
-func (r *Repo) Try(args ...string) (string, error) {
+func (r *Repo) Try(args ...string) (string, error) { return r.run("", args...) }
+
+func (r *Repo) run(input string, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env = r.Dir, Environ()
+	cmd.Dir, cmd.Env, cmd.Stdin = r.Dir, Environ(), strings.NewReader(input)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()

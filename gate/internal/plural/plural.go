@@ -6,12 +6,15 @@ import (
 	"strings"
 )
 
-// Of gives the number and the noun in its form for it: "1 row", "2 rows", "0 branches".
+// Of gives the number and the noun in its form for it: "1 row", "2 rows", "0 branches",
+// "3 entries".
 func Of(n int, noun string) string {
 	switch {
 	case n == 1:
 	case strings.HasSuffix(noun, "ch"):
 		noun += "es"
+	case strings.HasSuffix(noun, "ry"):
+		noun = strings.TrimSuffix(noun, "y") + "ies"
 	default:
 		noun += "s"
 	}

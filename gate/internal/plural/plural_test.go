@@ -6,7 +6,7 @@ func TestOf(t *testing.T) {
 	for _, c := range []struct {
 		n          int
 		noun, want string
-	}{{0, "row", "0 rows"}, {1, "row", "1 row"}, {2, "row", "2 rows"}, {1, "branch", "1 branch"}, {3, "branch", "3 branches"}} {
+	}{{0, "row", "0 rows"}, {1, "row", "1 row"}, {2, "row", "2 rows"}, {1, "branch", "1 branch"}, {3, "branch", "3 branches"}, {1, "entry", "1 entry"}, {0, "entry", "0 entries"}} {
 		if got := Of(c.n, c.noun); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}

@@ -36,7 +36,7 @@ func (c *Claim) judge(ctx context.Context, v View, t Terms) (Verdict, error) {
 		return Verdict{Reasons: reasons}, nil
 	}
 	o, epoch := c.reserve(entry, t)
-	return Verdict{Entry: o, Epoch: epoch}, nil
+	return Verdict{Entry: o, State: Reserved, At: t.Now, Epoch: epoch}, nil
 }
 
 // replayed judges by the entry of the packet's own key.
@@ -181,7 +181,7 @@ func (w *Work) complete(ctx context.Context, v View, t Terms) (Verdict, error) {
 	if err != nil || len(reasons) > 0 {
 		return Verdict{Reasons: reasons}, err
 	}
-	return Verdict{Entry: e.moved(Completed, memberCompletedAt, t), Epoch: e.epoch()}, nil
+	return Verdict{Entry: e.moved(Completed, memberCompletedAt, t), State: Completed, At: t.Now, Epoch: e.epoch()}, nil
 }
 
 // changed tells a packet that is not the one of the claim.
@@ -247,5 +247,5 @@ func (w *Work) abandon(ctx context.Context, v View, t Terms) (Verdict, error) {
 	if fresh, _ := e.fresh(t); fresh && !w.HasToken && !w.Force {
 		return against(because(ReleaseClaimFresh, Duplicate, "the key is reserved since "+show(e.text(memberReservedAt))+", so its holder may be at work"))
 	}
-	return Verdict{Entry: e.moved(Released, memberReleasedAt, t), Epoch: e.epoch()}, nil
+	return Verdict{Entry: e.moved(Released, memberReleasedAt, t), State: Released, At: t.Now, Epoch: e.epoch()}, nil
 }

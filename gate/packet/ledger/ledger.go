@@ -67,9 +67,11 @@ type View interface {
 // Verdict is a decision: the reasons against, or the entry to keep.
 type Verdict struct {
 	Reasons []Reason
-	Entry   *Object // what the key's entry becomes; nil changes nothing
-	Epoch   int64   // of the claim that was made, completed or released
-	Already bool    // it was completed before
+	Entry   *Object    // what the key's entry becomes; nil changes nothing
+	State   EntryState // of that entry
+	At      time.Time  // when it came to be
+	Epoch   int64      // of the claim that was made, completed or released
+	Already bool       // it was completed before
 }
 
 // Judge decides by a view. It may be called more than once: after another was

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	mathrand "math/rand/v2"
 	"time"
@@ -17,8 +18,8 @@ const ClaimFile = "claim.json"
 // for is larger.
 const MaxClaim = 2 << 20
 
-// Author is the name of every claim's author and committer, and Email the
-// address; it leads nowhere.
+// Author and Email are author and committer of every claim's commit. The address
+// leads nowhere.
 const (
 	Author = "handoff-gate"
 	Email  = "handoff-gate@localhost.invalid"
@@ -27,7 +28,15 @@ const (
 // Stored is what stands behind a ref.
 type Stored struct {
 	ID    string // of the commit, full
-	Claim []byte // its claim.json
+	Claim []byte // its claim.json; nil when it has no such file, or more than that
+}
+
+// Commit is a commit to be made.
+type Commit struct {
+	Parent      string    // the commit of the entry before; "" for the first
+	Claim       []byte    // its claim.json
+	When        time.Time // of author and committer
+	Description string    // one line
 }
 
 // Host keeps refs: a repository here, one behind a remote, or GitHub's. An error
@@ -36,9 +45,8 @@ type Host interface {
 	// Read gives those of the refs that exist. A ref is left out only where the
 	// answer would have shown it.
 	Read(ctx context.Context, refs []string) (map[string]Stored, error)
-	// Commit makes a commit whose tree holds the claim alone; its parent is the
-	// commit of the entry before, or "" for the first.
-	Commit(ctx context.Context, parent string, claim []byte) (id string, err error)
+	// Commit makes a commit whose tree holds the claim alone.
+	Commit(ctx context.Context, c Commit) (id string, err error)
 	// Write makes the ref name the commit, only if it names old, or is absent
 	// where old is "".
 	Write(ctx context.Context, ref, id, old string) error
@@ -105,7 +113,11 @@ func (r *Refs) Update(ctx context.Context, key string, judge Judge) (Verdict, er
 			}
 			verdict.Entry.set(memberKey, quote(key))
 			verdict.Entry.set(memberNonce, quote(nonce))
-			if id, err = r.Host.Commit(ctx, old.id, append(verdict.Entry.JSON(), '\n')); err != nil {
+			id, err = r.Host.Commit(ctx, Commit{
+				Parent: old.id, Claim: append(verdict.Entry.JSON(), '\n'), When: verdict.At,
+				Description: fmt.Sprintf("%s, epoch %d", verdict.State, verdict.Epoch),
+			})
+			if err != nil {
 				return Verdict{}, r.failed("the commit of the claim could not be made", err)
 			}
 		}
@@ -209,6 +221,9 @@ func (r *Refs) entries(ctx context.Context, keys []string) (map[string]standing,
 		s, ok := stored[refs[i]]
 		if !ok {
 			continue
+		}
+		if s.Claim == nil {
+			return nil, corrupt("the ref of the key " + show(key) + " names no commit of one " + ClaimFile)
 		}
 		e, err := ReadClaim(key, s.Claim)
 		if err != nil {

@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"context"
+	"slices"
+
+	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/report"
+	"github.com/handoff-gate/handoff-gate/gate/run"
+)
+
+// others are what a run verifies beside projects: sessions, install records and
+// packets.
+type others struct {
+	entries []report.Project // of the report, in order
+	// found says that HEAD or the base has something of the kind that the inputs
+	// select, also where this change did not touch it: the run is not empty.
+	found bool
+	again string // the command that verifies it once more; "" where nothing was found
+}
+
+// others judges everything but the projects. Each kind adds what it found.
+func (a *action) others(ctx context.Context, projects []run.Project) (others, error) {
+	var all others
+	for _, judge := range []func(context.Context, []run.Project) (others, error){
+		a.sessions,
+	} {
+		one, err := judge(ctx, projects)
+		if err != nil {
+			return all, err
+		}
+		all.entries = append(all.entries, one.entries...)
+		all.found = all.found || one.found
+		if all.again == "" {
+			all.again = one.again
+		}
+	}
+	return all, nil
+}
+
+// trees are the two states that others are judged by. They are trees of commits,
+// never the checkout: attributes, LFS or an earlier step can make files on disk
+// differ from what is under review.
+type trees struct {
+	head gate.LinkReader // nil where HEAD resolves to no commit
+	// base is nil where there is nothing to compare with: no change set, the empty
+	// tree, or a base that could not be had, for which baseErr says why.
+	base    gate.LinkReader
+	baseErr error
+}

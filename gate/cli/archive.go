@@ -1,0 +1,264 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/adopt"
+	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
+	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
+	"github.com/handoff-gate/handoff-gate/gate/journal"
+)
+
+// keptEntries is how many entries the log keeps, where no flag says otherwise.
+const keptEntries = 10
+
+var archiveCommand = command{
+	name:    "archive",
+	usage:   "[PATH] [--keep N] [--verify | --reindex]",
+	summary: "Move old entries of LOG.md to its archive, or verify the archive",
+	help: `Keeps the newest entries of .ai/handoff/LOG.md, those at its top, and moves the
+others to the top of LOG-ARCHIVE.md; LOG-ARCHIVE.index.json records a digest of
+each. An entry begins with ## [YYYY-MM-DD]. A run that is cut short loses nothing,
+and the next one completes it. MANIFEST.json is left alone: regenerate it next.
+
+  --keep N   how many entries the log keeps (default: 10)
+  --verify   write nothing; exit status 1 when the archive has lost or changed an
+             entry that the index records, or the log has more than N entries
+  --reindex  make the index anew from the archive as it is, after a deliberate
+             redaction, and list what that changes
+
+Exit status: 0 done, 1 refused, failed or not verified, 2 used wrongly or no
+handoff set.
+`,
+	run: runArchive,
+}
+
+// entryCount is a flag that is a whole number of at least 1.
+type entryCount int
+
+func (n *entryCount) String() string { return strconv.Itoa(int(*n)) }
+
+func (n *entryCount) Set(s string) error {
+	digits := strings.TrimLeft(s, "0")
+	if digits == "" || strings.Trim(s, "0123456789") != "" {
+		return errors.New("it must be a whole number of at least 1")
+	}
+	value, err := strconv.Atoi(digits)
+	if err != nil {
+		value = math.MaxInt // no log has so many
+	}
+	*n = entryCount(value)
+	return nil
+}
+
+func runArchive(ctx context.Context, p Process, args []string) error {
+	fs := flag.NewFlagSet("archive", flag.ContinueOnError)
+	keep := entryCount(keptEntries)
+	var verify, reindex bool
+	fs.Var(&keep, "keep", "")
+	fs.BoolVar(&verify, "verify", false, "")
+	fs.BoolVar(&reindex, "reindex", false, "")
+	paths, err := parse(fs, args, 1)
+	if err != nil {
+		return err
+	}
+	if verify && reindex {
+		return usagef("--verify and --reindex exclude each other")
+	}
+	project, err := openProject(paths)
+	if err != nil {
+		return err
+	}
+	a := &archiving{newAuthoring("archive", p, project), int(keep)}
+	boundary, err := a.boundary(ctx)
+	if err != nil {
+		return a.failed(err)
+	}
+	folder, err := a.folder(boundary)
+	if err != nil {
+		return a.failed(err)
+	}
+	defer folder.Close()
+	if !verify {
+		if err := folder.LockJournal(); err != nil {
+			return a.failed(err)
+		}
+	}
+	read := folder.ReadLog
+	if reindex {
+		read = folder.ReadArchive
+	}
+	journal, err := read()
+	if err != nil {
+		return a.unsound(err)
+	}
+	defer journal.Close()
+	// Nothing ends a run between two files but a kill; so not when it was to end.
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	switch {
+	case verify:
+		return a.verify(journal)
+	case reindex:
+		return a.reindex(journal)
+	}
+	return a.rotate(journal)
+}
+
+// archiving is a run of the archive command.
+type archiving struct {
+	*authoring
+	keep int
+}
+
+// listed is how many entries a message lists; it says how many more there are.
+const listed = 20
+
+// list is a list of lines for a message, of bounded length.
+func list(n int, line func(i int) string) string {
+	var b strings.Builder
+	for i := range min(n, listed) {
+		b.WriteString(line(i) + "\n")
+	}
+	if n > listed {
+		fmt.Fprintf(&b, "  - and %d more\n", n-listed)
+	}
+	return b.String()
+}
+
+// named names an entry by what the index records of it.
+func named(digest, title string) string { return adopt.ShowCut(digest) + " " + adopt.ShowCut(title) }
+
+// unsound says why a journal cannot be worked on.
+func (a *archiving) unsound(err error) error {
+	var problems *adopt.JournalProblems
+	var index *adopt.IndexError
+	switch {
+	case errors.As(err, &index):
+		a.say("handoff-gate archive: %s\nfix: restore it from git (%s), or remove it and run `%s`\n",
+			adopt.Show(err.Error()), a.restore(adopt.IndexName), a.again("archive")+" --reindex")
+		return exitStatus(statusFail)
+	case !errors.As(err, &problems):
+		return a.failed(err)
+	}
+	lost := false
+	lines := list(len(problems.Problems), func(i int) string {
+		p := problems.Problems[i]
+		entry := named(p.Digest, p.Title)
+		switch p.Kind {
+		case journal.ArchivedTwice:
+			return fmt.Sprintf("  - %s holds an entry twice: %s", adopt.ArchiveName, entry)
+		case journal.IndexedTwice:
+			return fmt.Sprintf("  - %s records an entry twice: %s", adopt.IndexName, entry)
+		default:
+			lost = true
+			return fmt.Sprintf("  - %s no longer holds an entry that %s records: %s", adopt.ArchiveName, adopt.IndexName, entry)
+		}
+	})
+	a.say("handoff-gate archive: %s; nothing was written\n%s", problems, lines)
+	if lost {
+		a.say("fix: restore the entry from git (%s, or an earlier commit); for a deliberate redaction run `%s`\n",
+			a.restore(adopt.ArchiveName), a.again("archive")+" --reindex")
+	} else {
+		a.say("fix: remove the second one by hand, and run `%s` again\n", a.again("archive"))
+	}
+	return exitStatus(statusFail)
+}
+
+// restore is the command that brings a file of the set back.
+func (a *archiving) restore(name string) string {
+	return adopt.Show("git checkout HEAD -- " + safetext.ShellQuote(path.Join(filepath.ToSlash(a.project.given), gate.HandoffDir, name)))
+}
+
+// next prints results, and what comes after.
+func (a *archiving) next(text string) error {
+	if _, err := fmt.Fprintf(a.results(), "%snext: %s\n", text, a.again("manifest")); err != nil {
+		return a.failed(err)
+	}
+	return nil
+}
+
+func (a *archiving) rotate(j *adopt.Journal) error {
+	r, err := j.Rotate(a.keep)
+	if err != nil {
+		return a.failed(err)
+	}
+	if len(r.Moved) == 0 {
+		_, err := fmt.Fprintf(a.results(), "nothing to archive: LOG.md has %s, and keeps %d\n", plural.Of(len(r.Kept), "entry"), a.keep)
+		if err != nil {
+			return a.failed(err)
+		}
+		return nil
+	}
+	return a.next(fmt.Sprintf("archived %s; LOG.md keeps %d\n", plural.Of(len(r.Moved), "entry"), len(r.Kept)))
+}
+
+func (a *archiving) verify(j *adopt.Journal) error {
+	unindexed := j.Unindexed()
+	if len(unindexed) > 0 {
+		a.warn(fmt.Sprintf("%s of %s not on record in %s, so no change of it would be noticed:", plural.Of(len(unindexed), "entry"), adopt.ArchiveName, adopt.IndexName))
+		a.say("%s", list(len(unindexed), func(i int) string {
+			return "  - " + named(unindexed[i].Digest.String(), unindexed[i].Title)
+		}))
+	}
+	if n := len(j.Log.Entries); n > a.keep {
+		command := a.again("archive")
+		if a.keep != keptEntries {
+			command += " --keep " + strconv.Itoa(a.keep)
+		}
+		a.say("handoff-gate archive: LOG.md has %s, and is to keep %d\nfix: %s\n", plural.Of(n, "entry"), a.keep, command)
+		return exitStatus(statusFail)
+	}
+	archived := 0
+	if j.Archive != nil {
+		archived = len(j.Archive.Entries)
+	}
+	_, err := fmt.Fprintf(a.results(), "verified: LOG.md has %s, LOG-ARCHIVE.md %s, %d of them as the index records them\n",
+		plural.Of(len(j.Log.Entries), "entry"), plural.Of(archived, "entry"), archived-len(unindexed))
+	if err != nil {
+		return a.failed(err)
+	}
+	return nil
+}
+
+func (a *archiving) reindex(j *adopt.Journal) error {
+	r, changed, err := j.Reindex()
+	if err != nil {
+		return a.failed(err)
+	}
+	n := plural.Of(len(j.Archive.Entries), "entry")
+	if !changed {
+		if _, err := fmt.Fprintf(a.results(), "%s is up to date: %s\n", adopt.IndexName, n); err != nil {
+			return a.failed(err)
+		}
+		return nil
+	}
+	unexplained, err := r.Unexplained()
+	if err != nil {
+		return a.failed(err)
+	}
+	for _, e := range unexplained {
+		a.warn(fmt.Sprintf("the newly recorded entry %s holds no \"[redacted: <reason>]\", the only edit that the protocol allows", named(e.Digest.String(), e.Title)))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "reindexed %s: %s\n", adopt.IndexName, n)
+	for _, x := range r.Dropped {
+		fmt.Fprintf(&b, "dropped %s %s\n", adopt.Show(x.Digest), adopt.Show(x.Title))
+	}
+	for _, e := range r.Recorded {
+		fmt.Fprintf(&b, "recorded %s %s\n", e.Digest, adopt.Show(e.Title))
+	}
+	fmt.Fprintf(&b, "unchanged %d\n", r.Unchanged)
+	b.WriteString("Any edit is accepted as it is, meant or not: look at what was dropped and recorded.\n")
+	return a.next(b.String())
+}
