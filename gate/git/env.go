@@ -104,7 +104,7 @@ func (r *Repo) environment(m mode) []string {
 		settings = append(settings, setting{"protocol.allow", "never"})
 		if m == records {
 			// What is said to be written must outlast a loss of power.
-			settings = append(settings, setting{"core.fsync", "all"})
+			settings = append(settings, setting{"core.fsync", "all"}, setting{"advice.graftFileDeprecated", "false"})
 			env = append(env, identity...)
 		}
 	}

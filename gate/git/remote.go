@@ -30,6 +30,7 @@ var beyondSettings = []setting{
 	{"protocol.ext.allow", "never"},
 	{"core.askPass", ""},
 	{"credential.interactive", "never"},
+	{"advice.graftFileDeprecated", "false"},
 	{"gc.auto", "0"},
 	{"maintenance.auto", "false"},
 	{"fetch.recurseSubmodules", "false"},

@@ -53,9 +53,8 @@ func forLedger(top string, environ []string, debug func(string)) (*Repo, error) 
 	return &Repo{top: top, program: program, inherited: inherited, config: configuration(environ), debug: debug}, err
 }
 
-// run runs one command of a store; whatever it says beside its answer is an
-// error, as git passes over a broken ref with a warning.
-func (s *Store) run(ctx context.Context, stdin []byte, limit int64, args ...string) ([]byte, error) {
+// run runs one command of a store. A limit of 0 is the usual one for its output.
+func (s *Store) run(ctx context.Context, stdin []byte, limit int64, args ...string) (proc.Result, error) {
 	c := s.repo.command(records, args...)
 	c.Stdin = bytes.NewReader(stdin)
 	if limit > 0 {
@@ -63,30 +62,28 @@ func (s *Store) run(ctx context.Context, stdin []byte, limit int64, args ...stri
 	}
 	res, err := proc.Run(ctx, c)
 	if errors.Is(err, proc.ErrTooMuchOutput) {
-		return nil, err
+		return res, err
 	}
-	if err != nil {
-		return nil, failure(ctx, args[0], err)
-	}
-	if res.Stderr != "" {
-		return nil, &Error{Command: args[0], Message: message(res.Stderr)}
-	}
-	return res.Stdout, nil
+	return res, failure(ctx, args[0], err)
 }
 
 // Refs gives the object that each of the refs names; those that do not exist are
 // left out. A ref that is broken, or that names another ref, is an error.
 func (s *Store) Refs(ctx context.Context, refs ...string) (map[string]string, error) {
-	out, err := s.run(ctx, nil, 0, append([]string{"for-each-ref", "--format=%(objectname) %(refname) %(symref)", "--"}, refs...)...)
+	res, err := s.run(ctx, nil, 0, append([]string{"for-each-ref", "--format=%(objectname) %(refname) %(symref)", "--"}, refs...)...)
 	if err != nil {
 		return nil, err
+	}
+	if res.Stderr != "" {
+		// git passes over a broken ref with a warning, and it would seem absent.
+		return nil, &Error{Command: "for-each-ref", Message: message(res.Stderr)}
 	}
 	asked := map[string]bool{}
 	for _, ref := range refs {
 		asked[ref] = true
 	}
 	found := map[string]string{}
-	for line := range strings.Lines(string(out)) {
+	for line := range strings.Lines(string(res.Stdout)) {
 		f := strings.Split(strings.TrimSuffix(line, "\n"), " ")
 		if len(f) != 3 || !IsFullID(f[0]) {
 			return nil, &Error{Command: "for-each-ref", Message: "an answer that cannot be read"}
@@ -115,14 +112,14 @@ func (s *Store) SoleFiles(ctx context.Context, name string, limit int64, commits
 	}
 	// Of each commit the commit itself, a tree of one name and the file.
 	const others = 64 << 10
-	out, err := s.run(ctx, ask.Bytes(), int64(len(commits))*(limit+others), "cat-file", "--batch")
+	res, err := s.run(ctx, ask.Bytes(), int64(len(commits))*(limit+others), "cat-file", "--batch")
 	if errors.Is(err, proc.ErrTooMuchOutput) {
 		return map[string][]byte{}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	found := map[string][]byte{}
+	found, out := map[string][]byte{}, res.Stdout
 	for _, id := range commits {
 		var commit, tree, file record
 		for _, r := range []*record{&commit, &tree, &file} {
@@ -216,11 +213,11 @@ func (s *Store) Commit(ctx context.Context, c SoleCommit) (string, error) {
 }
 
 func (s *Store) object(ctx context.Context, kind string, data []byte) (string, error) {
-	out, err := s.run(ctx, data, 0, "hash-object", "-w", "-t", kind, "--stdin")
+	res, err := s.run(ctx, data, 0, "hash-object", "-w", "-t", kind, "--stdin")
 	if err != nil {
 		return "", err
 	}
-	id := strings.TrimSuffix(string(out), "\n")
+	id := strings.TrimSuffix(string(res.Stdout), "\n")
 	if !IsFullID(id) {
 		return "", &Error{Command: "hash-object", Message: "an answer that is no object id"}
 	}

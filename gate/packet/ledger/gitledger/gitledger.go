@@ -57,4 +57,6 @@ func (h host) Commit(ctx context.Context, c ledger.Commit) (string, error) {
 }
 
 // Write swaps the ref.
-func (h host) Write(ctx context.Context, ref, id, old string) error { return h.SwapRef(ctx, ref, id, old) }
+func (h host) Write(ctx context.Context, ref, id, old string) error {
+	return h.SwapRef(ctx, ref, id, old)
+}

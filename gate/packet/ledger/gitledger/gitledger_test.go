@@ -142,7 +142,9 @@ func TestWhatIsNoClaim(t *testing.T) {
 		{"a link", func(r *gittest.Repo, blob string) string { return tree(r, "120000 blob "+blob+"\tclaim.json\n") }},
 		{"an empty tree", func(r *gittest.Repo, _ string) string { return tree(r, "") }},
 		{"a blob", func(_ *gittest.Repo, blob string) string { return blob }},
-		{"a tree", func(r *gittest.Repo, blob string) string { return r.Feed("100644 blob "+blob+"\tclaim.json\n", "mktree") }},
+		{"a tree", func(r *gittest.Repo, blob string) string {
+			return r.Feed("100644 blob "+blob+"\tclaim.json\n", "mktree")
+		}},
 		{"a tag", func(r *gittest.Repo, blob string) string {
 			r.Git("tag", "-a", "-m", "t", "t", tree(r, "100644 blob "+blob+"\tclaim.json\n"))
 			return r.Git("rev-parse", "t")
