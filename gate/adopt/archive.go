@@ -71,34 +71,37 @@ func (f *Folder) ReadArchive() (*Journal, error) {
 	return f.readJournal(true)
 }
 
-func (f *Folder) readJournal(reindex bool) (j *Journal, err error) {
-	j = &Journal{folder: f, sums: map[string]journal.Digest{}}
-	defer func() {
-		if err != nil {
-			j.Close()
-		}
-	}()
+func (f *Folder) readJournal(reindex bool) (*Journal, error) {
+	j := &Journal{folder: f, sums: map[string]journal.Digest{}}
+	if err := j.read(reindex); err != nil {
+		j.Close()
+		return nil, err
+	}
+	return j, nil
+}
+
+func (j *Journal) read(reindex bool) (err error) {
 	if !reindex {
 		if j.Log, err = j.document(logName); err != nil {
-			return nil, err
+			return err
 		}
 		if j.Log == nil {
-			return nil, ErrNoLog
+			return ErrNoLog
 		}
 	}
 	if j.Archive, err = j.document(ArchiveName); err != nil {
-		return nil, err
+		return err
 	}
 	if reindex && j.Archive == nil {
-		return nil, ErrNoArchive
+		return ErrNoArchive
 	}
 	if err := j.readIndex(); err != nil {
-		return nil, err
+		return err
 	}
 	if problems := j.Problems(reindex); len(problems) > 0 {
-		return nil, &JournalProblems{problems}
+		return &JournalProblems{problems}
 	}
-	return j, nil
+	return nil
 }
 
 // Close lets the files go.
