@@ -2,11 +2,12 @@ package cli
 
 import (
 	"context"
-	"slices"
+	"errors"
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 	"github.com/handoff-gate/handoff-gate/gate/run"
+	"github.com/handoff-gate/handoff-gate/gate/snapshot"
 )
 
 // others are what a run verifies beside projects: sessions, install records and
@@ -47,4 +48,46 @@ type trees struct {
 	// tree, or a base that could not be had, for which baseErr says why.
 	base    gate.LinkReader
 	baseErr error
+}
+
+// trees opens the two states.
+func (a *action) trees(ctx context.Context) trees {
+	var t trees
+	repo := a.checkout.Repo
+	if a.target.Head == "" {
+		return t
+	}
+	head, err := repo.Commit(ctx, a.target.Head)
+	if err != nil {
+		return t
+	}
+	t.head = repo.Tree(snapshot.HeadTree, head.Tree)
+	switch b := a.target.Base; {
+	case b.ID != "":
+		base, err := repo.Commit(ctx, b.ID)
+		if t.baseErr = err; err == nil {
+			t.base = repo.Tree("base tree", base.Tree)
+		}
+	case b.Empty, a.target.NoChangeSet != "":
+	default:
+		t.baseErr = errors.New("no base could be settled on")
+	}
+	return t
+}
+
+// compares tells whether there is a base, readable or not.
+func (t trees) compares() bool { return t.base != nil || t.baseErr != nil }
+
+// same tells whether the two states have the same thing at a path. What cannot be
+// read is not the same.
+func (t trees) same(path string) bool {
+	if t.base == nil {
+		return false
+	}
+	is, err := t.head.Stat(path)
+	if err != nil {
+		return false
+	}
+	was, err := t.base.Stat(path)
+	return err == nil && was.ID == is.ID && was.Mode == is.Mode
 }

@@ -42,7 +42,7 @@ func (a *action) projects(ctx context.Context) (out []run.Project, nothing, err 
 			case err == nil:
 				add(line.Text, nil)
 			case len(a.in.Paths) == 1 && line.Text == "." && a.neverHadHandoff():
-				return nil, err, nil
+				return nil, cannot("%s, and nothing else was found to verify: no session folder, install record or packet", err), nil
 			default:
 				return nil, nil, err
 			}

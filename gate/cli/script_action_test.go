@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,14 +24,37 @@ import (
 //	                          the report as "gate" does, for stdout to match; the
 //	                          log is on standard error
 //	! action EVENT SETTINGS   the same with exit status 1
+//	stopped EVENT SETTINGS    wants exit status 2 and no report
 //
 // A setting ".pull_request.base.sha=ID" is a field of the payload, a word
 // between colons ("forced=:true:") no text but JSON; "GITHUB_SHA=ID" is a
 // variable; everything else, "path=auto", is an input. There is no check run,
 // as there is no server: see the tests of package cli for those.
-var actionCommands = map[string]func(*testscript.TestScript, bool, []string){"action": actionStep}
+var actionCommands = map[string]func(*testscript.TestScript, bool, []string){"action": actionStep, "stopped": stoppedStep}
 
 func actionStep(ts *testscript.TestScript, neg bool, args []string) {
+	wanted := 0
+	if neg {
+		wanted = 1
+	}
+	text := step(ts, wanted, args)
+	var r report.Report
+	ts.Check(json.Unmarshal([]byte(text), &r))
+	ts.Check(schema.Check(schema.Report, []byte(text)))
+	ts.Check(coherent(&r, wanted))
+	fmt.Fprint(ts.Stdout(), listing(&r))
+}
+
+func stoppedStep(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, neg, args, 1, 100)
+	if text := step(ts, 2, args); text != "" {
+		ts.Fatalf("a report was written:\n%s", text)
+	}
+}
+
+// step runs the action, wants an exit status and gives the report, "" without
+// one.
+func step(ts *testscript.TestScript, wanted int, args []string) string {
 	if len(args) == 0 {
 		ts.Fatalf("action needs an event")
 	}
@@ -60,10 +84,6 @@ func actionStep(ts *testscript.TestScript, neg bool, args []string) {
 	data, err := json.Marshal(payload)
 	ts.Check(err)
 	ts.Check(os.WriteFile(filepath.Join(dir, "event.json"), data, 0o644))
-	wanted := 0
-	if neg {
-		wanted = 1
-	}
 	runs := 2
 	if testing.Short() {
 		runs = 1
@@ -81,17 +101,17 @@ func actionStep(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("exit status %d, want %d\n%s", status, wanted, log)
 		}
 		fmt.Fprint(ts.Stderr(), string(log))
-		texts = append(texts, ts.ReadFile(file))
+		text, err := os.ReadFile(ts.MkAbs(file))
+		if err != nil && (wanted != 2 || !errors.Is(err, fs.ErrNotExist)) {
+			ts.Fatalf("%v", err)
+		}
+		texts = append(texts, string(text))
 		ts.Check(os.RemoveAll(ts.MkAbs(".tmp")))
 	}
 	if last := texts[len(texts)-1]; last != texts[0] {
 		ts.Fatalf("two runs differ:\n%s\n%s", texts[0], last)
 	}
-	var r report.Report
-	ts.Check(json.Unmarshal([]byte(texts[0]), &r))
-	ts.Check(schema.Check(schema.Report, []byte(texts[0])))
-	ts.Check(coherent(&r, wanted))
-	fmt.Fprint(ts.Stdout(), listing(&r))
+	return texts[0]
 }
 
 // setField puts a value into a payload, objects made as needed.
