@@ -9,6 +9,7 @@ import (
 	"runtime"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/disk"
 	"github.com/handoff-gate/handoff-gate/gate/git"
 	"github.com/handoff-gate/handoff-gate/gate/install"
 	"github.com/handoff-gate/handoff-gate/gate/internal/parallel"
@@ -40,7 +41,7 @@ func Installs(ctx context.Context, o InstallOptions) (*report.Report, []string, 
 	}
 	defer c.Close()
 	rep := &report.Report{}
-	in := install.Input{Files: c.Work, Root: ".", Dir: ".", Repository: c.Repo != nil}
+	in := install.Input{Files: linkedInside{c.Work, c.Top}, Root: ".", Dir: ".", Repository: c.Repo != nil}
 	if c.Repo == nil {
 		in.Root = outside(o.Dir, o.Start)
 	} else {
@@ -69,6 +70,29 @@ func Installs(ctx context.Context, o InstallOptions) (*report.Report, []string, 
 	c.forget(rep)
 	rep.Finish()
 	return rep, dirs, ctx.Err()
+}
+
+// linkedInside is a working tree in which an absolute link into the tree leads
+// there, as it does on this machine.
+type linkedInside struct {
+	*disk.Tree
+	top string // absolute, links resolved
+}
+
+// ReadLink gives the target with slashes, relative where it is in the tree.
+func (t linkedInside) ReadLink(p string) (string, error) {
+	target, err := t.Tree.ReadLink(p)
+	if err != nil {
+		return "", err
+	}
+	if filepath.IsAbs(target) {
+		if rel, err := disk.Follow(t.top, target); err == nil || errors.Is(err, fs.ErrNotExist) {
+			if target, err = filepath.Rel(filepath.Dir(filepath.FromSlash(p)), filepath.FromSlash(rel)); err != nil {
+				return "", err
+			}
+		}
+	}
+	return filepath.ToSlash(target), nil
 }
 
 // judgeInstalls adds an entry to the report for each installation and names
