@@ -2,6 +2,7 @@ package packet
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
@@ -34,29 +35,31 @@ func (c *Judged) actions() []*jsondoc.Value {
 }
 
 func (c *Judged) judgeActions() {
-	tools, _ := strings_(c.h.allowedTools)
-	forbidden, _ := strings_(c.h.forbidden)
-	asks, _ := strings_(c.h.approvalRequired)
+	h := &c.h
 	approvals := c.readApprovals()
 	for i, action := range c.actions() {
 		name, tool := text(action, fName), text(action, fTool)
-		span := func() []any { return []any{fPlannedActions, i} }
 		switch {
-		case !tools.has(tool):
-			c.reject(authority, toolNotAllowed, c.doc.in(span()...), "the action %s uses %s, which the packet does not allow", show(name), show(tool))
+		case !lists(h.allowedTools, tool):
+			c.reject(authority, toolNotAllowed, c.doc.in(fPlannedActions, i), "the action %s uses %s, which the packet does not allow", show(name), show(tool))
 		case c.policy.allowedTools != nil && !c.policy.allowedTools.has(tool):
-			c.reject(authority, toolNotAllowedByReceiver, c.doc.in(span()...), "the action %s uses %s, which the receiver's policy does not allow", show(name), show(tool))
+			c.reject(authority, toolNotAllowedByReceiver, c.doc.in(fPlannedActions, i), "the action %s uses %s, which the receiver's policy does not allow", show(name), show(tool))
 		}
 		for _, word := range []string{name, tool} {
-			if forbidden.has(word) || c.policy.forbidden.has(word) {
-				c.reject(authority, forbiddenAction, c.doc.in(span()...), "the action %s with the tool %s is forbidden: %s", show(name), show(tool), show(word))
+			if lists(h.forbidden, word) || c.policy.forbidden.has(word) {
+				c.reject(authority, forbiddenAction, c.doc.in(fPlannedActions, i), "the action %s with the tool %s is forbidden: %s", show(name), show(tool), show(word))
 				break
 			}
 		}
-		if asks.has(name) || asks.has(tool) || c.policy.approvalRequired.has(name) || c.policy.approvalRequired.has(tool) {
+		if lists(h.approvalRequired, name) || lists(h.approvalRequired, tool) || c.policy.approvalRequired.has(name) || c.policy.approvalRequired.has(tool) {
 			c.judgeApproval(i, &plannedAction{v: action, name: name, tool: tool}, approvals)
 		}
 	}
+}
+
+// lists tells whether a list has exactly that text.
+func lists(v *jsondoc.Value, word string) bool {
+	return slices.ContainsFunc(v.Items, func(item *jsondoc.Value) bool { return item.Text == word })
 }
 
 // plannedAction is an action that needs an approval.
@@ -143,8 +146,9 @@ func (c *Judged) judgeApproval(i int, action *plannedAction, approvals []approva
 		}
 	}
 	missing := func(k *kind, format string) {
-		c.reject(authority, k, c.doc.in(fPlannedActions, i), format, show(action.name), show(action.tool))
-		c.found[authority].action(action.name)
+		c.found[authority].add(found{
+			kind: k, span: c.doc.in(fPlannedActions, i), message: fmt.Sprintf(format, show(action.name), show(action.tool)), action: action.name,
+		})
 	}
 	if len(candidates) == 0 {
 		missing(approvalMissing, "the action %s with the tool %s needs an approval, and the packet has none for it")
@@ -184,15 +188,10 @@ func (c *Judged) judgeApproval(i int, action *plannedAction, approvals []approva
 func (c *Judged) warnUnsigned(a *approval) {
 	if !a.warned {
 		a.warned = true
-		c.warn(authority, approvalUnsigned, c.doc.in(fAuthority, fApprovals, a.i), "the approval of %s by %s is not signed: it is only the packet's own claim", show(a.action), show(text(a.v, fApprover)))
-		c.found[authority].action(a.action)
-	}
-}
-
-// action says what the thing that was added last needs an approval for.
-func (b *bounded) action(name string) {
-	if n := len(b.list); n > 0 {
-		b.list[n-1].action = name
+		c.found[authority].add(found{
+			kind: approvalUnsigned, warns: true, span: c.doc.in(fAuthority, fApprovals, a.i), action: a.action,
+			message: "the approval of " + show(a.action) + " by " + show(text(a.v, fApprover)) + " is not signed: it is only the packet's own claim",
+		})
 	}
 }
 
@@ -298,11 +297,10 @@ func approvalMessage(h, a *jsondoc.Value) []byte {
 func (c *Judged) judgeBudget(i int) {
 	name := dimensions[i]
 	asked, limit := c.h.dimension[i], c.policy.budget[i]
-	span := func() []any { return []any{fAuthority, fBudget, name} }
-	least, of := asked, "the packet's"
+	least, whose := asked, "the packet's"
 	if limit != nil && above(asked, limit) {
-		c.reject(authority, authorityExceedsReceiverPolicy, c.doc.in(span()...), "the packet asks for %s %s, and the receiver's policy allows %s", asked.Text, name, limit.Text)
-		least, of = limit, "the policy's"
+		c.reject(authority, authorityExceedsReceiverPolicy, c.doc.in(fAuthority, fBudget, name), "the packet asks for %s %s, and the receiver's policy allows %s", who(asked.Text), name, who(limit.Text))
+		least, whose = limit, "the policy's"
 	}
 	sum := 0.0
 	for _, action := range c.actions() {
@@ -312,6 +310,6 @@ func (c *Judged) judgeBudget(i int) {
 		}
 	}
 	if most, _ := least.Float(); sum > most {
-		c.reject(authority, budgetExceeded, c.doc.in(span()...), "the planned actions are estimated at %v %s, above %s budget of %s", sum, name, of, least.Text)
+		c.reject(authority, budgetExceeded, c.doc.in(fAuthority, fBudget, name), "the planned actions are estimated at %v %s, above %s budget of %s", sum, name, whose, who(least.Text))
 	}
 }

@@ -11,14 +11,14 @@ import (
 // found is one thing that was found, before it becomes a finding.
 type found struct {
 	kind    *kind
-	detail  string          // of the reason's code, behind the colon; "" for none
-	warns   bool            // a rule that rejects elsewhere only warns here
-	path    string          // "" is the packet's
-	span    report.Span     //
-	message string          // without the code
-	action  string          // what an approval is missing for, for the last line
-	entry   *ledger.Reason  // a reason of check 3: its state and remedy are its own
-	more    int             // how many of the kind this one stands for beyond itself
+	detail  string         // of the reason's code, behind the colon; "" for none
+	warns   bool           // a rule that rejects elsewhere only warns here
+	path    string         // "" is the packet's
+	span    report.Span    //
+	message string         // without the code
+	action  string         // what an approval is missing for, for the last line
+	entry   *ledger.Reason // a reason of check 3: its state and remedy are its own
+	more    int            // how many of the kind this one stands for beyond itself
 }
 
 // code is the reason's code: "missing_field:purpose" (packets.md 6).

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -558,4 +557,3 @@ func lower(a, b *jsondoc.Value) *jsondoc.Value {
 	}
 	return a
 }
-
