@@ -23,6 +23,8 @@ type Session struct {
 	Phase   string // one of Phases
 	Minutes int
 	Context string // "" builds one from the summaries
+	// KeepContext: the context on record stays where it is sound.
+	KeepContext bool
 }
 
 // Phases are the values of last_session.phase.
@@ -108,7 +110,7 @@ func (f *Folder) generate(m *Manifest, s Session, facts Facts, keep bool) error 
 		d.recorded = m.previous.session
 	}
 	switch {
-	case keep && m.previous.context != nil:
+	case (keep || s.KeepContext) && m.previous.context != nil:
 		d.context = *m.previous.context
 	case s.Context != "":
 		given := ecma.Decode([]byte(s.Context))
