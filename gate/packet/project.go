@@ -199,6 +199,7 @@ func Ended(d *Document, decision string, o ledger.Outcome, commands Commands) re
 	if o.Recorded {
 		p.Packet.Ledger, p.Packet.Claim = "recorded", &report.PacketClaim{Epoch: o.Epoch}
 	}
+	p.Packet.Already = o.Already
 	settle(p.Packet, decision)
 	return p
 }

@@ -16,6 +16,7 @@ type Packet struct {
 	DefaultsApplied []string       `json:"defaults_applied"`
 	Ledger          string         `json:"ledger"` // none, dry-run or recorded
 	Claim           *PacketClaim   `json:"claim"`  // nil unless one is recorded
+	Already         bool           `json:"-"`      // it was completed before; for people
 }
 
 // PacketReason is one reason against a packet.
