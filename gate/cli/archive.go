@@ -259,6 +259,6 @@ func (a *archiving) reindex(j *adopt.Journal) error {
 		fmt.Fprintf(&b, "recorded %s %s\n", e.Digest, adopt.Show(e.Title))
 	}
 	fmt.Fprintf(&b, "unchanged %d\n", r.Unchanged)
-	b.WriteString("Any edit is accepted as it is, meant or not: look at what was dropped and recorded.\n")
+	b.WriteString("Any edit of the archive is accepted as it is, meant or not: look at each line above.\n")
 	return a.next(b.String())
 }

@@ -78,7 +78,21 @@ func journal(entries int) string {
 	return b.String() + "\n"
 }
 
-const replaced = "create, write, write, chmod, sync, close, rename, sync folder"
+// replaced are the operations by which a file is replaced, and created those by
+// which one is written that was not there.
+func replaced(name string) string {
+	return "create, write, write, chmod, sync, close, rename " + name + ", sync folder"
+}
+
+func created(name string) string { return strings.ReplaceAll(replaced(name), "chmod, ", "") }
+
+const (
+	statusFile   = ".ai/handoff/STATUS.md"
+	manifestFile = ".ai/handoff/MANIFEST.json"
+	logFile      = ".ai/handoff/LOG.md"
+	archiveFile  = ".ai/handoff/LOG-ARCHIVE.md"
+	indexFile    = ".ai/handoff/LOG-ARCHIVE.index.json"
+)
 
 // writings are the commands that write. Each is killed ahead of each of its
 // operations.
@@ -87,16 +101,36 @@ var writings = []writing{
 		name: "manifest",
 		args: []string{"manifest", "--now", now, "--agent", "new"},
 		files: map[string]string{
-			".ai/handoff/STATUS.md":     "# Status\n\nThe project builds.\n",
-			".ai/handoff/MANIFEST.json": `{"project": "old", "tasks": {"T-001": {"title": "kept", "status": "ready"}}}`,
+			statusFile:   "# Status\n\nThe project builds.\n",
+			manifestFile: `{"project": "old", "tasks": {"T-001": {"title": "kept", "status": "ready"}}}`,
 		},
-		operations: strings.ReplaceAll(replaced, "rename", "rename MANIFEST.json"),
+		operations: replaced("MANIFEST.json"),
 	},
 	{
 		name:       "manifest, the first",
 		args:       []string{"manifest", "--now", now},
-		files:      map[string]string{".ai/handoff/STATUS.md": "# Status\n\nThe project builds.\n"},
-		operations: strings.ReplaceAll(strings.ReplaceAll(replaced, "rename", "rename MANIFEST.json"), "chmod, ", ""),
+		files:      map[string]string{statusFile: "# Status\n\nThe project builds.\n"},
+		operations: created("MANIFEST.json"),
+	},
+	{
+		name:       "archive, the first",
+		args:       []string{"archive", "--keep", "1"},
+		files:      map[string]string{logFile: journal(3)},
+		operations: created("LOG-ARCHIVE.md") + ", " + created("LOG-ARCHIVE.index.json") + ", " + replaced("LOG.md"),
+	},
+	{
+		name: "archive",
+		args: []string{"archive", "--keep", "2"},
+		files: map[string]string{
+			logFile: journal(5), archiveFile: "Old head\n\n## [2025-01-01] Old\n", indexFile: `{"version": 1, "entries": []}`,
+		},
+		operations: replaced("LOG-ARCHIVE.md") + ", " + replaced("LOG-ARCHIVE.index.json") + ", " + replaced("LOG.md"),
+	},
+	{
+		name:       "archive --reindex",
+		args:       []string{"archive", "--reindex"},
+		files:      map[string]string{archiveFile: journal(3), indexFile: `{"version": 1, "entries": [{"sha256": "gone", "title": "Old"}]}`},
+		operations: replaced("LOG-ARCHIVE.index.json"),
 	},
 }
 
