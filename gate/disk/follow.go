@@ -39,13 +39,11 @@ func Follow(boundary, p string) (rel string, err error) {
 // maxLinks is how many links in a row are followed, as in Linux.
 const maxLinks = 40
 
-// aim gives where a chain of links that leads to nothing points, as far as the
-// names in it tell: nothing is read there, so this only decides what is said.
+// aim gives where a path that leads to nothing points, as far as the names in it
+// tell: nothing is read there, so this only decides what is said.
 func aim(p string) string {
 	for range maxLinks {
-		if parent, err := filepath.EvalSymlinks(filepath.Dir(p)); err == nil {
-			p = filepath.Join(parent, filepath.Base(p))
-		}
+		p = filepath.Join(existing(filepath.Dir(p)), filepath.Base(p))
 		next, err := os.Readlink(p)
 		if err != nil {
 			break
@@ -54,6 +52,17 @@ func aim(p string) string {
 			next = filepath.Join(filepath.Dir(p), next)
 		}
 		p = filepath.Clean(next)
+	}
+	return p
+}
+
+// existing resolves the links in the part of a path that is there.
+func existing(p string) string {
+	if resolved, err := filepath.EvalSymlinks(p); err == nil {
+		return resolved
+	}
+	if dir := filepath.Dir(p); dir != p {
+		return filepath.Join(existing(dir), filepath.Base(p))
 	}
 	return p
 }
