@@ -15,17 +15,27 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/proc"
 )
 
-// batch is one long-lived `cat-file --batch`. A request holds the lock until
-// its answer has been read to the end, so a reader of a large object must be
-// closed before the next request.
+// batch answers questions about objects from a long-lived `cat-file --batch`. One
+// question is answered at a time, but for large objects: whoever reads one has the
+// process for itself, and the next question starts another. So several of them
+// can be read side by side, one against the other.
 type batch struct {
 	start func() (*proc.Process, error)
 
 	mu     sync.Mutex
-	child  *proc.Process // nil before the first request and after a failure
-	out    *bufio.Reader
+	idle   *catFile          // nil before the first request, after a failure and while lent
+	lent   map[*catFile]bool // to readers of large objects
 	closed bool
 	used   bool // a child was started
+}
+
+// catFile is one process.
+type catFile struct {
+	child *proc.Process
+	out   *bufio.Reader
+
+	once sync.Once
+	said string
 }
 
 // object is the header of an answer.
@@ -48,22 +58,22 @@ func (b *batch) request(name string) (object, io.ReadCloser, error) {
 		return object{}, nil, fs.ErrNotExist
 	}
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	o, err := b.ask(name)
 	if err != nil {
-		b.mu.Unlock()
 		return o, nil, err
 	}
 	if o.size > smallObject {
-		return o, &objectReader{b: b, left: o.size}, nil
+		r := &objectReader{b: b, c: b.idle, left: o.size}
+		if b.lent == nil {
+			b.lent = map[*catFile]bool{}
+		}
+		b.lent[b.idle], b.idle = true, nil
+		return o, r, nil
 	}
 	data := make([]byte, o.size+1)
-	_, err = io.ReadFull(b.out, data)
-	if err != nil {
-		err = b.broken(err)
-	}
-	b.mu.Unlock()
-	if err != nil {
-		return o, nil, err
+	if _, err = io.ReadFull(b.idle.out, data); err != nil {
+		return o, nil, b.broken(err)
 	}
 	return o, io.NopCloser(bytes.NewReader(data[:o.size])), nil
 }
@@ -72,15 +82,15 @@ func (b *batch) ask(name string) (object, error) {
 	if b.closed {
 		return object{}, errors.New("git cat-file was closed")
 	}
-	if b.child == nil {
+	if b.idle == nil {
 		if err := b.open(); err != nil {
 			return object{}, err
 		}
 	}
-	if _, err := io.WriteString(b.child.Stdin, name+"\n"); err != nil {
+	if _, err := io.WriteString(b.idle.child.Stdin, name+"\n"); err != nil {
 		return object{}, b.broken(err)
 	}
-	line, err := b.out.ReadString('\n')
+	line, err := b.idle.out.ReadString('\n')
 	if err != nil {
 		err = b.broken(err)
 		var e *Error
@@ -115,14 +125,21 @@ func (b *batch) open() error {
 	if err != nil {
 		return err
 	}
-	b.child, b.out, b.used = child, bufio.NewReaderSize(child.Stdout, 64<<10), true
+	b.idle, b.used = &catFile{child: child, out: bufio.NewReaderSize(child.Stdout, 64<<10)}, true
 	return nil
 }
 
 // broken ends the process after a failed exchange; the next request starts a
-// new one. The error carries what git said.
+// new one.
 func (b *batch) broken(err error) error {
-	said := b.end()
+	c := b.idle
+	b.idle = nil
+	return c.broken(err)
+}
+
+// broken ends the process. The error carries what git said.
+func (c *catFile) broken(err error) error {
+	said := c.end()
 	if said != "" {
 		return &Error{Command: "cat-file", Message: said}
 	}
@@ -133,24 +150,29 @@ func (b *batch) broken(err error) error {
 }
 
 // end kills the process and gives what it had said.
-func (b *batch) end() string {
-	b.child.Kill()
-	_ = b.child.Wait() // it was killed, or has failed and said why
-	said := message(b.child.Stderr())
-	b.child = nil
-	return said
+func (c *catFile) end() string {
+	c.once.Do(func() {
+		c.child.Kill()
+		_ = c.child.Wait() // it was killed, or has failed and said why
+		c.said = message(c.child.Stderr())
+	})
+	return c.said
 }
 
-// rest ends the process; the next request starts a new one.
+// rest ends the processes; the next request starts a new one.
 func (b *batch) rest() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.child != nil {
-		b.end()
+	if b.idle != nil {
+		b.idle.end()
+		b.idle = nil
+	}
+	for c := range b.lent {
+		c.end()
 	}
 }
 
-// close ends the process for good and tells whether there ever was one.
+// close ends the processes for good and tells whether there ever was one.
 func (b *batch) close() (used bool) {
 	b.rest()
 	b.mu.Lock()
@@ -159,9 +181,23 @@ func (b *batch) close() (used bool) {
 	return b.used
 }
 
-// objectReader streams a large object and holds the batch until it is closed.
+// takeBack takes the process of a reader that is done. One that waits for the
+// next question is enough.
+func (b *batch) takeBack(c *catFile, usable bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.lent, c)
+	if !usable || b.closed || b.idle != nil {
+		c.end()
+		return
+	}
+	b.idle = c
+}
+
+// objectReader streams a large object and has its process until it is closed.
 type objectReader struct {
 	b    *batch
+	c    *catFile
 	left int64
 	done bool
 	err  error
@@ -177,10 +213,10 @@ func (r *objectReader) Read(p []byte) (int, error) {
 	if int64(len(p)) > r.left {
 		p = p[:r.left]
 	}
-	n, err := r.b.out.Read(p)
+	n, err := r.c.out.Read(p)
 	r.left -= int64(n)
 	if err != nil {
-		r.err = r.b.broken(err)
+		r.err = r.c.broken(err)
 		return n, r.err
 	}
 	return n, nil
@@ -191,17 +227,13 @@ func (r *objectReader) Close() error {
 		return nil
 	}
 	r.done = true
-	defer r.b.mu.Unlock()
-	switch {
-	case r.err != nil:
-	case r.left > smallObject:
-		// Reading the rest could take longer than starting anew.
-		_ = r.b.broken(io.EOF)
-	default:
-		if _, err := r.b.out.Discard(int(r.left) + 1); err != nil {
-			_ = r.b.broken(err)
-		}
+	// Reading a long rest could take longer than starting anew.
+	usable := r.err == nil && r.left <= smallObject
+	if usable {
+		_, err := r.c.out.Discard(int(r.left) + 1)
+		usable = err == nil
 	}
+	r.b.takeBack(r.c, usable)
 	return nil
 }
 

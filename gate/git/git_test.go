@@ -258,6 +258,63 @@ func TestLargeObjects(t *testing.T) {
 	}
 }
 
+// Two large objects are read side by side, one against the other, and small ones
+// between them.
+func TestLargeObjectsSideBySide(t *testing.T) {
+	r := gittest.New(t, "")
+	big := strings.Repeat("0123456789abcdef", 1<<17)
+	r.Write("big", big)
+	r.Write("other", big+"x")
+	r.Write("small", "s\n")
+	r.Commit("one")
+	repo := open(t, r.Dir)
+	tree := repo.Tree("head tree", head(t, repo).Tree)
+	for range 3 {
+		a, _, err := tree.Open("big")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, _, err := tree.Open("other")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if doc := gate.ReadDocument(tree, "small", 10); string(doc.Data) != "s\n" {
+			t.Fatalf("between large objects the small one reads as %+v", doc)
+		}
+		one, two := make([]byte, 1000), make([]byte, 1000)
+		for range len(big) / len(one) {
+			if _, err := io.ReadFull(a, one); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.ReadFull(b, two); err != nil || string(one) != string(two) {
+				t.Fatalf("%v, or the two differ", err)
+			}
+		}
+		if err := errors.Join(b.Close(), a.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A repository that is closed ends the processes of readers that are not.
+func TestCloseBesideAReader(t *testing.T) {
+	r := gittest.New(t, "")
+	r.Write("big", strings.Repeat("0123456789abcdef", 1<<17))
+	r.Commit("one")
+	repo := open(t, r.Dir)
+	rc, _, err := repo.Tree("head tree", head(t, repo).Tree).Open("big")
+	if err != nil {
+		t.Fatal(err)
+	}
+	repo.Close()
+	if _, err := io.Copy(io.Discard, rc); err == nil {
+		t.Error("an object is read to its end after its process was ended")
+	}
+	if err := rc.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAncestryTagsAndRefs(t *testing.T) {
 	ctx := context.Background()
 	r := gittest.New(t, "")
