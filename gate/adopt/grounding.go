@@ -45,7 +45,7 @@ func (f *Folder) Ground(facts Facts) (*Grounding, error) {
 	g := &Grounding{NoTrust: !there, NoManifest: old.data == nil}
 	g.NoColumn = there && !provenanceColumn.Match(register)
 	if there && !hasProvenance(register) {
-		if err := f.Replace(trustName, bytes.NewReader(withProvenance(register)), f.unchanged(trustName, register)); err != nil {
+		if err := f.Replace(trustName, bytes.NewReader(withProvenance(register)), nil); err != nil {
 			return g, called(trustName, err)
 		}
 		g.Section = true

@@ -45,7 +45,6 @@ type Migration struct {
 	Exists  bool          // there is a manifest
 	Removed []Placeholder // the fields that go
 
-	data     []byte // of the manifest, as it was read
 	previous *previous
 }
 
@@ -59,7 +58,7 @@ func (f *Folder) PlanMigration() (*Migration, error) {
 	if err != nil {
 		return nil, called(ManifestName, err)
 	}
-	m := &Migration{Exists: old.data != nil, data: old.data, previous: old}
+	m := &Migration{Exists: old.data != nil, previous: old}
 	required := m.examine()
 	if len(required) > 0 {
 		return nil, &RequiredError{required}
@@ -138,9 +137,6 @@ func isPlaceholder(field jsondoc.Member) bool {
 	return manifest.Part(manifest.Root.Location+"/$defs/task").Validate(task) != nil
 }
 
-// errChanged says that somebody else has written a file since it was read.
-var errChanged = errors.New("has changed meanwhile; nothing was written to it")
-
 // Migrate writes the manifest as it was planned, in one step with the removals,
 // and the file .aiignore where there is none. It tells whether it wrote that.
 func (f *Folder) Migrate(plan *Migration, facts Facts) (m *Manifest, ignore bool, err error) {
@@ -151,34 +147,14 @@ func (f *Folder) Migrate(plan *Migration, facts Facts) (m *Manifest, ignore bool
 	if err := f.generate(m, s, facts, false); err != nil {
 		return nil, false, err
 	}
-	if err := f.Replace(ManifestName, bytes.NewReader(m.Data), f.unchanged(ManifestName, plan.data)); err != nil {
-		return nil, false, called(ManifestName, err)
+	if err := f.Write(m); err != nil {
+		return nil, false, err
 	}
 	starter, err := f.start(ignoreName, f.taken(ignoreName), false)
 	if err != nil {
 		return m, false, called(ignoreName, notWritten(err))
 	}
 	return m, starter.Created, nil
-}
-
-// unchanged makes the question whether a file is still what was read; before is
-// nil where there was none.
-func (f *Folder) unchanged(name string, before []byte) func() error {
-	return func() error {
-		now, _, err := f.read(name, int64(len(before)))
-		switch {
-		case errors.Is(err, errTooLarge):
-			return errChanged
-		case errors.Is(err, fs.ErrNotExist), errors.Is(err, errBroken):
-			now = nil
-		case err != nil:
-			return err
-		}
-		if (now == nil) != (before == nil) || !bytes.Equal(now, before) {
-			return errChanged
-		}
-		return nil
-	}
 }
 
 // Review is what a handoff set has that a person has to look at.

@@ -66,7 +66,7 @@ type command struct {
 // commands is a function because the help command prints the table.
 func commands() []command {
 	return []command{
-		verifyCommand, lintCommand, manifestCommand, statusCommand, archiveCommand, initCommand, migrateCommand, groundingCommand, criteriaCommand, installCommand, actionCommand, rulesCommand, explainCommand, versionCommand,
+		verifyCommand, lintCommand, manifestCommand, statusCommand, archiveCommand, initCommand, migrateCommand, groundingCommand, hooksCommand, criteriaCommand, installCommand, actionCommand, rulesCommand, explainCommand, versionCommand,
 		{name: "help", usage: "[COMMAND]", summary: "Say how to use the program or one command", run: runHelp},
 	}
 }
@@ -248,8 +248,12 @@ func runHelp(_ context.Context, p Process, args []string) error {
 func programHelp() string {
 	var b strings.Builder
 	b.WriteString("handoff-gate verifies the files by which AI agents hand work to each other.\n\nusage: handoff-gate COMMAND [ARGUMENTS]\n\n")
+	width := 0
 	for _, c := range commands() {
-		fmt.Fprintf(&b, "  %-8s  %s\n", c.name, c.summary)
+		width = max(width, len(c.name))
+	}
+	for _, c := range commands() {
+		fmt.Fprintf(&b, "  %-*s  %s\n", width, c.name, c.summary)
 	}
 	b.WriteString("\n`handoff-gate help COMMAND` says more. Exit status: 0 the gate passed, 1 a blocking\nfinding exists, 2 the gate could not be run.\n")
 	return b.String()

@@ -75,17 +75,18 @@ func runMigrate(ctx context.Context, p Process, args []string) error {
 	}
 	defer folder.Close()
 	plan, err := folder.PlanMigration()
+	if err == nil && plan.Exists && !yes {
+		if err := a.agreed(ctx, plan); err != nil {
+			return err
+		}
+		plan, err = folder.PlanMigration() // the answer may have taken its time
+	}
 	var required *adopt.RequiredError
 	switch {
 	case errors.As(err, &required):
 		return a.requires(required)
 	case err != nil:
 		return a.refused(err)
-	}
-	if plan.Exists && !yes {
-		if err := a.agreed(ctx, plan); err != nil {
-			return err
-		}
 	}
 	m, ignore, err := folder.Migrate(plan, facts)
 	if m == nil {

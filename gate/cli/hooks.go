@@ -1,0 +1,131 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/handoff-gate/handoff-gate/gate/adopt"
+)
+
+var hooksCommand = command{
+	name:    "hooks",
+	usage:   "install [PATH]",
+	summary: "Install git hooks that verify each commit and push",
+	help: `Writes pre-commit and pre-push to the folder from which git runs the hooks of the
+repository that PATH (default: the current folder) lies in. Another hook in their
+place is kept beside them as NAME.pre-handoff-gate.bak. A folder outside of the
+repository (a global core.hooksPath) is left alone.
+
+A hook calls the program named in HANDOFF_GATE, else the one that installed it, else
+the one in PATH, and fails where none is there. AAHP_SKIP_VERIFY=1 lets one commit
+or push through.
+
+Exit status: 0 done, 1 refused or failed, 2 used wrongly or no handoff set.
+`,
+	run: runHooks,
+}
+
+func runHooks(ctx context.Context, p Process, args []string) error {
+	words, err := parse(flag.NewFlagSet("hooks", flag.ContinueOnError), args, 2)
+	if err != nil {
+		return err
+	}
+	if len(words) == 0 || words[0] != "install" {
+		return usagef("say what to do with the hooks: install")
+	}
+	project, err := openProject(words[1:])
+	if err != nil {
+		return err
+	}
+	a := newAuthoring("hooks install", p, project)
+	place, settings, err := a.hookPlace(ctx)
+	if err != nil {
+		return a.failed(err)
+	}
+	done, err := adopt.InstallHooks(place, settings, adopt.Hooks{Before: p.BeforeChange})
+	if errors.Is(err, adopt.ErrSharedHooks) {
+		return a.sharedHooks(place, settings)
+	}
+	var b strings.Builder
+	for _, h := range done {
+		file := adopt.Show(shownPath(place, h.Name))
+		if !h.Written {
+			fmt.Fprintf(&b, "unchanged %s\n", file)
+			continue
+		}
+		fmt.Fprintf(&b, "installed %s\n", file)
+		if h.Backup != "" {
+			verb := "kept as"
+			if !h.Made {
+				verb = "already kept as"
+			}
+			fmt.Fprintf(&b, "  the hook that was there is %s %s; it is no longer run\n", verb, adopt.Show(shownPath(place, h.Backup)))
+		}
+	}
+	if _, printErr := io.WriteString(a.results(), b.String()); printErr != nil {
+		return a.failed(errors.Join(err, printErr))
+	}
+	if err != nil {
+		return a.failed(err)
+	}
+	return nil
+}
+
+// hookPlace finds the folder of the hooks. It opens the handoff folder, too, as
+// every command that writes: a link in its place is refused.
+func (a *authoring) hookPlace(ctx context.Context) (adopt.HookPlace, adopt.HookSettings, error) {
+	var place adopt.HookPlace
+	var settings adopt.HookSettings
+	repo, err := a.repository(ctx)
+	if err != nil {
+		return place, settings, err
+	}
+	if repo == nil {
+		return place, settings, fmt.Errorf("%s lies in no git repository that git, which must be installed, accepts", a.project.given)
+	}
+	defer repo.Close()
+	folder, err := a.folder(repo.Top())
+	if err != nil {
+		return place, settings, err
+	}
+	folder.Close()
+	rel, err := filepath.Rel(repo.Top(), a.project.dir)
+	if err != nil || !filepath.IsLocal(rel) {
+		return place, settings, errors.Join(errors.New("the project is not below the top level of its repository"), err)
+	}
+	place.Top = repo.Top()
+	place.Dir, place.Common, err = repo.HookDir(ctx)
+	settings.Project = filepath.ToSlash(rel)
+	if filepath.IsAbs(a.process.Program) {
+		settings.Program = a.process.Program
+	}
+	return place, settings, err
+}
+
+// shownPath gives the path of a file of the hooks' folder from the top level, where
+// it lies below that.
+func shownPath(place adopt.HookPlace, name string) string {
+	file := filepath.Join(place.Dir, name)
+	if rel, err := filepath.Rel(place.Top, file); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return file
+}
+
+// sharedHooks refuses to change what other repositories rely on.
+func (a *authoring) sharedHooks(place adopt.HookPlace, settings adopt.HookSettings) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "handoff-gate hooks install: git runs hooks from %s, outside of this repository (core.hooksPath); other repositories use them, too, so nothing was written\n",
+		adopt.Show(place.Dir))
+	b.WriteString("fix: call from the hooks there:\n")
+	for _, h := range adopt.GitHooks {
+		fmt.Fprintf(&b, "  %s: %s\n", h.Name, adopt.Show(h.Command("handoff-gate", settings)))
+	}
+	a.say("%s", b.String())
+	return exitStatus(statusFail)
+}
