@@ -4,10 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
-	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/internal/follow"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
@@ -22,7 +21,7 @@ var Places = func() (places []string) {
 
 // Found is what stands, or stood, at a place.
 type Found struct {
-	Place
+	follow.Place
 	// Removed says that the base has an install record there and that neither of
 	// the two files is there now.
 	Removed bool
@@ -40,7 +39,7 @@ func Search(in *Input, within string) ([]Found, error) {
 	var found []Found
 	seen := map[string]bool{}
 	for _, rel := range Places {
-		place, err := Locate(files, within, in.Dir, rel)
+		place, err := follow.Folder(files, within, in.Dir, rel)
 		holds := place.Outside
 		if err == nil && !holds {
 			holds, err = holdsAny(files, place.Path, SkillName, RecordName)
@@ -63,13 +62,13 @@ func Search(in *Input, within string) ([]Found, error) {
 // removed tells whether the base holds a record at a place that holds none now,
 // and where. Where the base reaches it through a link, it is the folder behind
 // the link that must be gone.
-func (in *Input) removed(rel string, now Place) (Place, bool, error) {
+func (in *Input) removed(rel string, now follow.Place) (follow.Place, bool, error) {
 	base, ok := in.Base.(gate.LinkReader)
 	if !ok {
 		return now, false, nil
 	}
 	// A base there is in a repository only, where the tree begins at the top level.
-	was, err := Locate(base, ".", in.Dir, rel)
+	was, err := follow.Folder(base, ".", in.Dir, rel)
 	if errors.Is(err, fs.ErrNotExist) || was.Outside {
 		return now, false, nil
 	}
@@ -122,75 +121,4 @@ func None(in Input) report.Layer {
 	c := newChecker(in)
 	c.unavailable(c.path("."), in.BaseErr)
 	return c.done("no installation was found, and whether the base has one is not known")
-}
-
-// Place is where one of the places really is.
-type Place struct {
-	Path string // from the top level of the tree: a real folder, or what would be one
-	Link string // the first link on the way; "" where there is none
-	// Outside says that Link leads out of what may be looked at, or nowhere that
-	// could be told; Path is then where the place was looked for.
-	Outside bool
-}
-
-// maxLinks is how many links are followed on the way to a place.
-const maxLinks = 40
-
-// Locate follows the links on the way to the place dir/rel. within is the folder
-// that they may not leave. Where nothing stands at the place it gives
-// fs.ErrNotExist.
-func Locate(t gate.LinkReader, within, dir, rel string) (Place, error) {
-	asked := gate.Join(dir, rel)
-	place := Place{Path: asked}
-	outside := func() (Place, error) {
-		place.Path, place.Outside = asked, true
-		return place, nil
-	}
-	at, rest, links := dir, strings.Split(rel, "/"), 0
-	for len(rest) > 0 {
-		segment := rest[0]
-		rest = rest[1:]
-		switch segment {
-		case "", ".":
-			continue
-		case "..":
-			if at == "." {
-				return outside()
-			}
-			at = path.Dir(at)
-			continue
-		}
-		here := gate.Join(at, segment)
-		e, err := t.Stat(here)
-		if err != nil {
-			return place, err
-		}
-		switch e.Kind {
-		case gate.Folder:
-			at = here
-			continue
-		case gate.Symlink:
-		default:
-			return place, fs.ErrNotExist
-		}
-		if place.Link == "" {
-			place.Link = here
-		}
-		target, err := t.ReadLink(here)
-		links++
-		switch {
-		case errors.Is(err, gate.ErrNotLink), err == nil && (links > maxLinks || strings.HasPrefix(target, "/")):
-			return outside()
-		case err != nil:
-			return place, err
-		}
-		rest = append(strings.Split(target, "/"), rest...)
-	}
-	if at != within {
-		if _, ok := gate.Below(within, at); !ok {
-			return outside()
-		}
-	}
-	place.Path = at
-	return place, nil
 }
