@@ -1,5 +1,5 @@
 // Package apitest is a server in memory that stands in for GitHub's REST API as
-// far as the gate uses it: check runs, comparisons, tags. It keeps the limits
+// far as the gate uses it: check runs, comparisons, tags, git's objects and refs. It keeps the limits
 // that GitHub keeps and its description leaves out, can be told to fail in the
 // ways GitHub fails, and checks each request and each answer against an
 // OpenAPI document where it is given one. Tests use it in place of mocks, and
@@ -31,6 +31,9 @@ type Options struct {
 	Spec       *Spec  // checks requests and answers; nil checks nothing
 	// Web is where html_url points; "" is https://github.example.test.
 	Web string
+	// Clients: several clients call at once, so that requests may meet. Each
+	// sends one after another.
+	Clients bool
 }
 
 // Request is one request as it arrived.
@@ -104,6 +107,7 @@ type Server struct {
 	tags     []tagRef
 	objects  map[string]object
 	compares map[string]Comparison
+	git      gitData
 	faults   []*Fault
 	requests []Request
 	problems []string
@@ -128,7 +132,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{
 		URL: "http://" + l.Addr().String() + o.Prefix, opts: o, done: make(chan struct{}), next: 1000,
-		runs: map[int64]*CheckRun{}, objects: map[string]object{}, compares: map[string]Comparison{},
+		runs: map[int64]*CheckRun{}, objects: map[string]object{}, compares: map[string]Comparison{}, git: newGitData(),
 	}
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
@@ -266,7 +270,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	counted := fault == nil || fault.Delay == 0 && !fault.Gone
 	if counted {
 		s.flying++
-		if s.flying > 1 {
+		if s.flying > 1 && !s.opts.Clients {
 			s.problem("two requests at once; GitHub asks for one after another")
 		}
 	}
@@ -437,6 +441,9 @@ func (s *Server) answer(r *http.Request, req Request) answer {
 			return answer{status: http.StatusOK, body: s.tagObject(id, o)}
 		}
 	}
+	if a, ok := s.database(req, rest); ok {
+		return a
+	}
 	return failure(http.StatusNotFound, "Not Found")
 }
 
@@ -577,22 +584,26 @@ func (s *Server) comparison(pair string, c Comparison) any {
 }
 
 func (s *Server) refs(prefix string, req Request) answer {
-	var found []tagRef
+	if s.git.empty {
+		return failure(http.StatusConflict, "Git Repository is empty.")
+	}
+	found := []any{}
 	for _, t := range s.tags {
 		if strings.HasPrefix("tags/"+t.Name, prefix) {
-			found = append(found, t)
+			api := s.URL + "/repos/" + s.opts.Repository + "/git/"
+			found = append(found, map[string]any{
+				"ref": "refs/tags/" + t.Name, "node_id": "REF_" + t.SHA, "url": api + "refs/tags/" + t.Name,
+				"object": map[string]any{"type": t.Type, "sha": t.SHA, "url": api + t.Type + "s/" + t.SHA},
+			})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.git.refs)) {
+		if strings.HasPrefix(name, "refs/"+prefix) {
+			found = append(found, s.refView(name))
 		}
 	}
 	from, to, header := s.page(req, len(found))
-	out := []any{}
-	for _, t := range found[from:to] {
-		api := s.URL + "/repos/" + s.opts.Repository + "/git/"
-		out = append(out, map[string]any{
-			"ref": "refs/tags/" + t.Name, "node_id": "REF_" + t.SHA, "url": api + "refs/tags/" + t.Name,
-			"object": map[string]any{"type": t.Type, "sha": t.SHA, "url": api + t.Type + "s/" + t.SHA},
-		})
-	}
-	return answer{http.StatusOK, header, out}
+	return answer{http.StatusOK, header, found[from:to]}
 }
 
 func (s *Server) tagObject(id string, o object) any {
