@@ -11,7 +11,7 @@ func (p *parser) class(from int) error {
 	if negated {
 		p.pos++
 	}
-	var members strings.Builder
+	members := members{sets: map[string]bool{}}
 	for {
 		switch p.peek() {
 		case -1:
@@ -19,12 +19,29 @@ func (p *parser) class(from int) error {
 			return p.invalid(from, "the class is not closed")
 		case ']':
 			p.pos++
-			p.out.WriteString(classOf(members.String(), negated))
+			p.out.WriteString(classOf(members.text.String(), negated))
 			return nil
 		}
 		if err := p.classMember(&members); err != nil {
 			return err
 		}
+	}
+}
+
+// members are what a class of Go holds. A set is written once, however often the
+// source has it: some stand for hundreds of ranges.
+type members struct {
+	text strings.Builder
+	sets map[string]bool
+}
+
+func (m *members) add(e escape) {
+	switch {
+	case e.set == "":
+		m.text.WriteString(member(e.char))
+	case !m.sets[e.set]:
+		m.sets[e.set] = true
+		m.text.WriteString(e.set)
 	}
 }
 
@@ -41,14 +58,14 @@ func classOf(members string, negated bool) string {
 }
 
 // classMember reads a character, a set or a range.
-func (p *parser) classMember(members *strings.Builder) error {
+func (p *parser) classMember(m *members) error {
 	from := p.pos
 	low, err := p.classAtom()
 	if err != nil {
 		return err
 	}
 	if p.peek() != '-' || p.pos+1 >= len(p.src) || p.src[p.pos+1] == ']' {
-		members.WriteString(low.inClass())
+		m.add(low)
 		return nil
 	}
 	p.pos++
@@ -60,11 +77,13 @@ func (p *parser) classMember(members *strings.Builder) error {
 	case low.set == "" && high.set == "" && low.char > high.char:
 		return p.invalid(from, "the range is out of order")
 	case low.set == "" && high.set == "":
-		members.WriteString(member(low.char) + "-" + member(high.char))
+		m.text.WriteString(member(low.char) + "-" + member(high.char))
 	case p.unicode:
 		return p.invalid(from, "with the flag u a range has a character at both ends")
 	default:
-		members.WriteString(low.inClass() + member('-') + high.inClass())
+		m.add(low)
+		m.add(escape{char: '-'})
+		m.add(high)
 	}
 	return nil
 }

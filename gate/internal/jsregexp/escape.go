@@ -21,14 +21,6 @@ func (e escape) alone() string {
 	return literal(e.char)
 }
 
-// inClass is the escape as a member of a class.
-func (e escape) inClass() string {
-	if e.set != "" {
-		return e.set
-	}
-	return member(e.char)
-}
-
 // member writes a character as a member of a class, where blanks and hyphens are
 // safe as code points only.
 func member(c rune) string { return fmt.Sprintf(`\x{%X}`, c) }
@@ -246,7 +238,10 @@ func (p *parser) property(from int, negated bool) (escape, error) {
 		return escape{set: `\p{` + name + `}`}, nil
 	case p.ignoreCase:
 		// JavaScript folds the complement, Go would complement what is folded.
-		return escape{set: complement(tableOf(name))}, nil
+		if p.complements[name] == "" {
+			p.complements[name] = complement(tableOf(name))
+		}
+		return escape{set: p.complements[name]}, nil
 	}
 	return escape{set: `\P{` + name + `}`}, nil
 }

@@ -25,6 +25,10 @@ const (
 	maxRepeat  = 1000     // of one quantifier, and of those inside each other multiplied
 	maxDepth   = 1000     // of groups
 	maxProgram = 10 << 20 // bytes of the compiled program
+
+	// maxTranslation bounds the text that Go's parser is given, in bytes. A negated
+	// property of eight bytes can take ten thousand.
+	maxTranslation = 16 << 20
 )
 
 // Regexp is a compiled expression. NumSubexp counts the groups as JavaScript
@@ -63,7 +67,7 @@ func (e *Error) Error() string {
 // Compile compiles the source of an expression with its flags. The error is an
 // *Error.
 func Compile(source, flags string) (*Regexp, error) {
-	p := &parser{src: []rune(source), names: map[string]bool{}}
+	p := &parser{src: []rune(source), names: map[string]bool{}, complements: map[string]string{}}
 	if err := p.flags(flags); err != nil {
 		return nil, err
 	}
@@ -132,6 +136,8 @@ type parser struct {
 	named bool // the source has a group with a name, so \k is no letter
 	names map[string]bool
 	depth int
+
+	complements map[string]string // of tables, as members of a class
 }
 
 func (p *parser) flags(flags string) error {
@@ -246,9 +252,13 @@ func (p *parser) disjunction() (weight int, err error) {
 			p.pos++
 			p.out.WriteByte('|')
 		default:
+			from := p.pos
 			w, err := p.term()
 			if err != nil {
 				return 0, err
+			}
+			if p.out.Len() > maxTranslation {
+				return 0, p.unsupported(from, "from there on the pattern is larger than the engine takes")
 			}
 			weight = max(weight, w)
 		}

@@ -290,6 +290,24 @@ func TestNoBacktracking(t *testing.T) {
 	}
 }
 
+// What stands for much in few bytes is not multiplied.
+func TestHostileSizes(t *testing.T) {
+	for _, tt := range []struct {
+		source string
+		fits   bool
+	}{
+		{"[" + strings.Repeat(`\P{L}`, 100_000) + "]", true},
+		{strings.Repeat(`\P{L}`, 100_000), false},
+		{strings.Repeat(`[\P{L}\P{Lu}]`, 50_000), false},
+		{strings.Repeat(`\p{L}{1000}`, 50_000), false},
+		{strings.Repeat(`(a|b)`, 200_000), false},
+	} {
+		if _, err := Compile(tt.source, "iu"); (err == nil) != tt.fits {
+			t.Errorf("%.20s…: %v", tt.source, err)
+		}
+	}
+}
+
 // The complement of a table has exactly what the table lacks.
 func TestComplement(t *testing.T) {
 	for _, name := range []string{"Lu", "L", "Cn", "Greek", "C"} {
