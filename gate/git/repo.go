@@ -152,6 +152,10 @@ func foreign(inherited []string, top, startDir string) bool {
 	return err == nil && start != top
 }
 
+// Top gives the top level of the work tree that holds a folder, whether or not git
+// accepts the repository. The error is ErrNoRepository.
+func Top(dir string) (string, error) { return findTop(dir) }
+
 // findTop walks up to the first folder that has an entry .git.
 func findTop(dir string) (string, error) {
 	for d := dir; ; d = filepath.Dir(d) {

@@ -139,9 +139,14 @@ func (c *Judged) warn(layer int, k *kind, span report.Span, format string, args 
 	c.found[layer].add(found{kind: k, warns: k.Severity == report.Error, span: span, message: fmt.Sprintf(format, args...)})
 }
 
-// Notice adds a notice about this packet or this run to check 1.
-func (c *Judged) notice(k *kind, span report.Span, message string) {
-	c.found[structure].add(found{kind: k, span: span, message: message})
+// notice adds a notice to check 1.
+func (c *Judged) notice(k *kind, path string, span report.Span, message string) {
+	c.found[structure].add(found{kind: k, path: path, span: span, message: message})
+}
+
+// RegistryChanged says that the change under review edits the registry.
+func (c *Judged) RegistryChanged() {
+	c.notice(registryChanged, c.registry.path, firstLine, "the change edits the registry; this packet is judged by the one of the base")
 }
 
 // Claim is what check 3 needs to know; ok is false where check 1 found anything,

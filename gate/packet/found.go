@@ -62,3 +62,6 @@ func show(s string) string { return `"` + safetext.Escape(s, safetext.Limit) + `
 
 // of names one item of a list for a message: "planned_actions[2]".
 func of(list string, i int) string { return list + "[" + itoa(i) + "]" }
+
+// whole is outside text that a reader must see to its end.
+func whole(s string) string { return safetext.Escape(s, len(s)) }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
@@ -50,6 +51,10 @@ func (t *textWriter) packet(p *report.Project) {
 	}
 }
 
+// shownKey is an idempotency key on one line. One that check 1 would refuse may
+// be completed, so it can have any character.
+func shownKey(key string) string { return plainLine(safetext.Escape(key, 1024)) }
+
 // decision is the first line.
 func (t *textWriter) decision(p *report.Project) string {
 	d := p.Packet
@@ -62,7 +67,7 @@ func (t *textWriter) decision(p *report.Project) string {
 		}
 		return t.paint(red, "REJECT") + " " + plainLine(d.State) + ": " + plainLine(code)
 	case "COMPLETED":
-		word += " " + plainLine(d.IdempotencyKey)
+		word += " " + shownKey(d.IdempotencyKey)
 		if d.Already {
 			word += " (already)"
 		}
@@ -71,7 +76,7 @@ func (t *textWriter) decision(p *report.Project) string {
 		if d.Claim != nil {
 			epoch = d.Claim.Epoch
 		}
-		word += fmt.Sprintf(" %s epoch %d", plainLine(d.IdempotencyKey), epoch)
+		word += fmt.Sprintf(" %s epoch %d", shownKey(d.IdempotencyKey), epoch)
 	case "ACCEPT":
 		switch d.Ledger {
 		case "recorded":
@@ -88,29 +93,32 @@ func (t *textWriter) decision(p *report.Project) string {
 // mending writes the remedies of the reasons in their order, the first first, as
 // it names the earliest broken link.
 func (t *textWriter) mending(p *report.Project) {
-	seen := map[string]bool{}
-	for _, reason := range p.Packet.Reasons {
-		l := p.Layer(reason.Layer)
-		if l == nil {
-			continue
-		}
+	type key struct{ layer, rule, message string }
+	remedies := map[key]string{}
+	for j := range p.Layers {
+		l := &p.Layers[j]
 		for k := range l.Findings {
 			f := &l.Findings[k]
-			if f.Rule != reason.Rule || f.Message != reason.Message || f.Remedy == "" || seen[f.Remedy] {
+			remedies[key{l.ID, f.Rule, f.Message}] = f.Remedy
+		}
+	}
+	seen := map[string]bool{"": true}
+	for _, reason := range p.Packet.Reasons {
+		remedy := remedies[key{reason.Layer, reason.Rule, reason.Message}]
+		if seen[remedy] {
+			continue
+		}
+		seen[remedy] = true
+		indent := "  - "
+		for _, line := range plainLines(remedy) {
+			if strings.TrimSpace(line) == "" {
 				continue
 			}
-			seen[f.Remedy] = true
-			indent := "  - "
-			for _, line := range plainLines(f.Remedy) {
-				if strings.TrimSpace(line) == "" {
-					continue
-				}
-				if strings.HasPrefix(line, "fix: ") {
-					line = t.paint(bold, line)
-				}
-				t.line(indent, line)
-				indent = "    "
+			if strings.HasPrefix(line, "fix: ") {
+				line = t.paint(bold, line)
 			}
+			t.line(indent, line)
+			indent = "    "
 		}
 	}
 }

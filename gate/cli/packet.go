@@ -1,0 +1,356 @@
+package cli
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/disk"
+	"github.com/handoff-gate/handoff-gate/gate/git"
+	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
+	"github.com/handoff-gate/handoff-gate/gate/packet"
+	"github.com/handoff-gate/handoff-gate/gate/packet/strict"
+	"github.com/handoff-gate/handoff-gate/gate/policy"
+	"github.com/handoff-gate/handoff-gate/gate/render"
+	"github.com/handoff-gate/handoff-gate/gate/report"
+	"github.com/handoff-gate/handoff-gate/gate/run"
+)
+
+var packetCommand = command{
+	name:    "packet",
+	usage:   "check|claim|complete|abandon|keygen|sign|approve|pin …",
+	summary: "Write, sign, approve and check signed handoff packets, and claim and complete them",
+	help: `packet check FILE --registry R [--workspace D] [--ledger L [--dry-run] [--claim-file F]]
+    The seven checks of a packet by the agents and policies of the registry R. With
+    --ledger an accepted packet is claimed, so that nobody accepts it a second time.
+packet claim FILE --registry R --ledger L …
+    The same, with a ledger always.
+packet complete FILE --ledger L [--claim-file F]
+    Record that the work of a claimed packet is done.
+packet abandon FILE --ledger L [--claim-file F] [--force]
+    Give a claim back whose work is known not to have happened.
+
+  --registry R       agents, their keys and what receivers allow (JSON)
+  --workspace D      the folder with the artifacts and the evidence
+  --ledger L         a file, git:DIR, remote:URL-or-NAME or github:OWNER/REPO
+  --dry-run          ask the ledger and record nothing
+  --claim-file F     make F with a token, without which the claim cannot be
+                     completed; with complete and abandon: the token
+  --reserve-ttl-hours N
+                     how long a claim counts as work in progress (default: 24)
+  --as-receiver ID   refuse packets that are for somebody else
+  --strict           require signatures, signed approvals, planned actions, pins and
+                     verified evidence, and know every member
+  --verify-evidence  look at the sources of all evidence
+  --policy-from S    the registry as the file is (head, the default) or as the
+                     commit of --base has it (base)
+  --base SHA         that commit
+  --force            abandon a claim that may still be worked on
+  --format F         text, json, sarif or github (workflow commands)
+  --report FILE      also write the JSON report to FILE
+  --now RFC3339      the clock (default: now)
+
+packet keygen --agent ID [--kid KID] --out FILE [--force]
+    Make a private key, and print its entry for the registry.
+packet pin FILE --workspace D [--refresh] [--out FILE]
+    Fill in the SHA-256 of artifacts and evidence (--refresh: all of them anew).
+packet approve FILE --key K --action NAME [--expires-at T] [--no-params] [--out FILE]
+    Add an approval of a planned action.
+packet sign FILE --key K [--out FILE]
+    Sign the packet as its sender, after everything else.
+
+  --key K            the file that keygen made, or env:NAME, a variable that holds it
+  --out FILE         where to write (default: standard output); may be FILE itself
+
+Exit status: 0 ACCEPT, COMPLETED, RELEASED or written; 1 REJECT; 2 used wrongly.
+`,
+	run: runPacket,
+}
+
+// packetCommands are the commands below packet.
+var packetCommands = map[string]func(ctx context.Context, p Process, args []string) error{
+	"check":    runPacketCheck,
+	"claim":    runPacketClaim,
+	"complete": runPacketComplete,
+	"abandon":  runPacketAbandon,
+	"keygen":   runPacketKeygen,
+	"pin":      runPacketPin,
+	"approve":  runPacketApprove,
+	"sign":     runPacketSign,
+}
+
+func runPacket(ctx context.Context, p Process, args []string) error {
+	if len(args) == 0 {
+		return usagef("say what to do, such as `handoff-gate packet check FILE --registry R`")
+	}
+	if isHelp(args[0]) {
+		return flag.ErrHelp
+	}
+	run, ok := packetCommands[args[0]]
+	if !ok {
+		return usagef("there is no command packet %q", args[0])
+	}
+	return run(ctx, p, args[1:])
+}
+
+func runPacketCheck(ctx context.Context, p Process, args []string) error {
+	return checkPacket(ctx, p, args, false)
+}
+
+func runPacketClaim(ctx context.Context, p Process, args []string) error {
+	return checkPacket(ctx, p, args, true)
+}
+
+// packetCheck is a run of packet check or claim.
+type packetCheck struct {
+	common
+	registry, workspace, receiver, base once
+	from                                choice
+	strict, verifyEvidence              bool
+	ledger                              ledgerFlags
+
+	file string
+	now  time.Time
+}
+
+func (c *packetCheck) flags(name string, args []string) error {
+	fs := flag.NewFlagSet("packet "+name, flag.ContinueOnError)
+	c.registerReport(fs)
+	c.from = choice{string(policy.FromHead), []string{string(policy.FromHead), string(policy.FromBase)}}
+	fs.Var(&c.registry, "registry", "")
+	fs.Var(&c.workspace, "workspace", "")
+	fs.Var(&c.receiver, "as-receiver", "")
+	fs.Var(&c.base, "base", "")
+	fs.Var(&c.from, "policy-from", "")
+	fs.BoolVar(&c.strict, "strict", false, "")
+	fs.BoolVar(&c.verifyEvidence, "verify-evidence", false, "")
+	c.ledger.register(fs, name)
+	files, err := parse(fs, args, 1)
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(files) == 0 || files[0] == "":
+		return usagef("name the packet's file")
+	case c.registry.value == "":
+		return usagef("--registry is needed: it says who exists and what a receiver allows")
+	case c.receiver.given && c.receiver.value == "":
+		return usagef("--as-receiver needs an agent's id")
+	case c.workspace.given && c.workspace.value == "":
+		return usagef("--workspace needs a folder")
+	case c.from.value == string(policy.FromBase) && c.base.value == "":
+		return usagef("--policy-from base needs --base SHA")
+	case name == "claim" && !c.ledger.given():
+		return usagef("packet claim needs --ledger")
+	}
+	c.file = files[0]
+	if c.now, err = c.time(); err != nil {
+		return err
+	}
+	return c.ledger.usable()
+}
+
+func checkPacket(ctx context.Context, p Process, args []string, claim bool) error {
+	c := packetCheck{}
+	name := "check"
+	if claim {
+		name = "claim"
+	}
+	if err := c.flags(name, args); err != nil {
+		return err
+	}
+	data, err := readInput(c.file, strict.Packet)
+	if err != nil {
+		return err
+	}
+	registry, changed, err := c.readRegistry(ctx, p)
+	if err != nil {
+		return err
+	}
+	var workspace *disk.Tree
+	if c.workspace.given {
+		if workspace, err = openWorkspace(c.workspace.value); err != nil {
+			return err
+		}
+		defer workspace.Close()
+	}
+	if err := c.ledger.newClaimFile(); err != nil {
+		return err
+	}
+	judged, err := run.JudgePacket(ctx, packet.Read(placeOf(c.file), data), registry, workspace, packet.Options{
+		Now: c.now, Receiver: c.receiver.value, Strict: c.strict, VerifyEvidence: c.verifyEvidence, Commands: c.commands(name),
+	})
+	if err != nil {
+		return err
+	}
+	if changed {
+		judged.RegistryChanged()
+	}
+	if claim, ok := judged.Claim(); ok && c.ledger.given() {
+		dry := c.ledger.dryRun
+		outcome, err := c.ledger.judge(ctx, p, claim, c.now, !dry && !judged.Rejected())
+		if err != nil {
+			return err
+		}
+		judged.Ledger(outcome, dry)
+	}
+	rep := &report.Report{Projects: []report.Project{judged.Project()}}
+	rep.Finish()
+	c.text = render.Packets
+	return finish(p, &c.common, rep, nil)
+}
+
+// commands are what remedies end in.
+func (c *packetCheck) commands(name string) packet.Commands {
+	again := "handoff-gate packet " + name + " " + safetext.ShellQuote(c.file) + " --registry " + safetext.ShellQuote(c.registry.value)
+	workspace := ""
+	if c.workspace.given {
+		workspace = safetext.ShellQuote(c.workspace.value)
+		again += " --workspace " + workspace
+	} else {
+		again += " --workspace ."
+	}
+	again += c.ledger.again()
+	if c.receiver.given {
+		again += " --as-receiver " + safetext.ShellQuote(c.receiver.value)
+	}
+	if c.strict {
+		again += " --strict"
+	}
+	if c.verifyEvidence {
+		again += " --verify-evidence"
+	}
+	if c.from.value == string(policy.FromBase) {
+		again += " --policy-from base --base " + safetext.ShellQuote(c.base.value)
+	}
+	return packet.Commands{File: safetext.ShellQuote(c.file), Workspace: workspace, Again: again}
+}
+
+// readInput reads a file that the command line names, and not more of it than
+// shows that it is too large. That it cannot be read is a mistake in the call.
+func readInput(file string, kind strict.Input) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, usagef("the %s %s cannot be opened: %s", kind, file, disk.Cause(err))
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return nil, usagef("the %s %s is a folder", kind, file)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, kind.MaxBytes()+1))
+	if err != nil {
+		return nil, usagef("the %s %s cannot be read: %s", kind, file, disk.Cause(err))
+	}
+	return data, nil
+}
+
+func openWorkspace(dir string) (*disk.Tree, error) {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return nil, usagef("--workspace %s is no folder", dir)
+	}
+	tree, err := disk.Open(dir)
+	if err != nil {
+		return nil, usagef("--workspace %s cannot be opened: %s", dir, disk.Cause(err))
+	}
+	return tree, nil
+}
+
+// placeOf gives a file's place in a report: from the top level of the work tree
+// that holds it, else from the current folder if that contains it, else its bare
+// name (packets.md 8).
+func placeOf(file string) string {
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return filepath.Base(file)
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(abs))
+	if err != nil {
+		return filepath.Base(file)
+	}
+	abs = filepath.Join(dir, filepath.Base(abs))
+	tops := []string{}
+	if top, err := git.Top(dir); err == nil {
+		tops = append(tops, top)
+	}
+	if start, err := workingFolder(); err == nil {
+		tops = append(tops, start)
+	}
+	for _, top := range tops {
+		if rel, err := filepath.Rel(top, abs); err == nil && filepath.IsLocal(rel) {
+			return filepath.ToSlash(rel)
+		}
+	}
+	return filepath.Base(abs)
+}
+
+// readRegistry reads the registry: the file as it is, or as the base has it.
+// changed says that the change since the base touches it.
+func (c *packetCheck) readRegistry(ctx context.Context, p Process) (r *packet.Registry, changed bool, err error) {
+	if c.from.value == string(policy.FromBase) {
+		return c.baseRegistry(ctx, p)
+	}
+	data, err := readInput(c.registry.value, strict.Registry)
+	if err != nil {
+		return nil, false, err
+	}
+	return packet.ReadRegistry(placeOf(c.registry.value), data), false, nil
+}
+
+// baseRegistry reads the registry from the base commit: the blob at the file's
+// path, counted from the top level. What cannot be read there is a finding.
+func (c *packetCheck) baseRegistry(ctx context.Context, p Process) (r *packet.Registry, changed bool, err error) {
+	start, err := workingFolder()
+	if err != nil {
+		return nil, false, err
+	}
+	file, err := filepath.Abs(c.registry.value)
+	if err != nil {
+		return nil, false, err
+	}
+	dir, file := realFolder(file)
+	unreadable := func(format string, args ...any) (*packet.Registry, bool, error) {
+		return packet.NoRegistry(placeOf(c.registry.value), fmt.Sprintf(format, args...)), false, ctx.Err()
+	}
+	repo, err := git.Open(ctx, git.Options{Dir: dir, StartDir: start, Environ: p.Environ})
+	if err != nil {
+		return unreadable("the registry is to be read from the base commit, and there is no repository: %s", safetext.Clean(err.Error()))
+	}
+	defer repo.Close()
+	rel, err := filepath.Rel(repo.Top(), file)
+	if err != nil || !filepath.IsLocal(rel) {
+		return unreadable("the registry is not below the top level of the repository")
+	}
+	sha := strings.ToLower(c.base.value)
+	base, err := repo.Commit(ctx, sha)
+	if !git.IsIDPrefix(sha) || err != nil || !strings.HasPrefix(base.ID, sha) {
+		return unreadable("the base %s is no commit of this clone", safetext.Clean(c.base.value))
+	}
+	was := repo.Tree("base tree", base.Tree)
+	var is gate.Tree
+	if head, err := repo.Commit(ctx, "HEAD^{commit}"); err == nil {
+		is = repo.Tree("head tree", head.Tree)
+	}
+	r, changed = run.BaseRegistry(filepath.ToSlash(rel), was, is)
+	return r, changed, ctx.Err()
+}
+
+// realFolder gives a file's path with no link left in its folder, and the deepest
+// folder on the way that is there. A file that only a commit has needs none.
+func realFolder(file string) (dir, real string) {
+	rest := filepath.Base(file)
+	for dir = filepath.Dir(file); ; dir = filepath.Dir(dir) {
+		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+			return resolved, filepath.Join(resolved, rest)
+		}
+		if dir == filepath.Dir(dir) {
+			return dir, file
+		}
+		rest = filepath.Join(filepath.Base(dir), rest)
+	}
+}
