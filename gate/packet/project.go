@@ -199,6 +199,9 @@ func Ended(d *Document, decision string, o ledger.Outcome, commands Commands) re
 	if o.Recorded {
 		p.Packet.Ledger, p.Packet.Claim = "recorded", &report.PacketClaim{Epoch: o.Epoch}
 	}
+	if o.Signature != "" {
+		p.Packet.Signature = o.Signature // as it was found to be when the packet was claimed
+	}
 	p.Packet.Already = o.Already
 	settle(p.Packet, decision)
 	return p

@@ -57,15 +57,9 @@ func (c *Claim) replayed(e *Entry, t Terms) (Reason, bool) {
 	case fresh:
 		return because(IdempotencyKeyReserved, Duplicate, "the key is reserved since "+show(e.text(memberReservedAt))+" for "+e.whose()), true
 	case readable:
-		return settle("the key is reserved since " + show(e.text(memberReservedAt)) + ", longer than a claim counts as work in progress, for " + e.whose()), true
+		return because(UnknownOutcome, Unknown, "the key is reserved since "+show(e.text(memberReservedAt))+", longer than a claim counts as work in progress, for "+e.whose()), true
 	}
-	return settle("the key is reserved, and since when cannot be read, for " + e.whose()), true
-}
-
-func settle(message string) Reason {
-	r := because(UnknownOutcome, Unknown, message)
-	r.Settle = true
-	return r
+	return because(UnknownOutcome, Unknown, "the key is reserved, and since when cannot be read, for "+e.whose()), true
 }
 
 // whose names the handoff of an entry, for people.
@@ -175,13 +169,13 @@ func (w *Work) complete(ctx context.Context, v View, t Terms) (Verdict, error) {
 	case w.HasToken && !e.holds(w.Token):
 		return against(w.foreign(e))
 	case e.State == Completed:
-		return Verdict{Already: true, Epoch: e.epoch()}, nil
+		return Verdict{Already: true, Epoch: e.epoch(), Signature: e.text(memberSignature)}, nil
 	}
 	reasons, err := w.waits(ctx, v)
 	if err != nil || len(reasons) > 0 {
 		return Verdict{Reasons: reasons}, err
 	}
-	return Verdict{Entry: e.moved(Completed, memberCompletedAt, t), State: Completed, At: t.Now, Epoch: e.epoch()}, nil
+	return Verdict{Entry: e.moved(Completed, memberCompletedAt, t), State: Completed, At: t.Now, Epoch: e.epoch(), Signature: e.text(memberSignature)}, nil
 }
 
 // changed tells a packet that is not the one of the claim.
@@ -247,5 +241,5 @@ func (w *Work) abandon(ctx context.Context, v View, t Terms) (Verdict, error) {
 	if fresh, _ := e.fresh(t); fresh && !w.HasToken && !w.Force {
 		return against(because(ReleaseClaimFresh, Duplicate, "the key is reserved since "+show(e.text(memberReservedAt))+", so its holder may be at work"))
 	}
-	return Verdict{Entry: e.moved(Released, memberReleasedAt, t), State: Released, At: t.Now, Epoch: e.epoch()}, nil
+	return Verdict{Entry: e.moved(Released, memberReleasedAt, t), State: Released, At: t.Now, Epoch: e.epoch(), Signature: e.text(memberSignature)}, nil
 }

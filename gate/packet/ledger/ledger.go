@@ -72,6 +72,8 @@ type Verdict struct {
 	At      time.Time  // when it came to be
 	Epoch   int64      // of the claim that was made, completed or released
 	Already bool       // it was completed before
+	// Signature is the entry's member, of a claim that is completed or released.
+	Signature string
 }
 
 // Judge decides by a view. It may be called more than once: after another was
@@ -121,6 +123,9 @@ type Outcome struct {
 	Recorded bool  // the entry stands in the ledger as this run wants it
 	Already  bool  // it stood there before
 	Epoch    int64 // of the claim; 0 where none is recorded
+	// Signature is what the claim that was completed or released says of the
+	// packet's: "verified" or "absent"; "" where it says neither.
+	Signature string
 	// Doubt: the ledger did not answer, so a write may have arrived.
 	Doubt bool
 	// Detail says for standard error what happened to the ledger; it is outside
@@ -170,6 +175,9 @@ func outcome(ctx context.Context, v Verdict, err error) (Outcome, error) {
 		o := Outcome{Reasons: v.Reasons, Recorded: v.Entry != nil || v.Already, Already: v.Already}
 		if o.Recorded {
 			o.Epoch = v.Epoch
+			if v.Signature == "verified" || v.Signature == "absent" {
+				o.Signature = v.Signature
+			}
 		}
 		return o, nil
 	case ctx.Err() != nil:

@@ -27,8 +27,6 @@ type Reason struct {
 	State   State
 	Message string // a sentence about this case, without the code
 	Remedy  string // who acts and how, without the last line "fix: …"
-	// Settle: the command that mends it is `packet complete`, or `packet abandon`.
-	Settle bool
 }
 
 // Code is the reason's code: "idempotency_key_reserved".

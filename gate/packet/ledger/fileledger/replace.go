@@ -85,7 +85,11 @@ func (realDisk) Rename(from, to string) error { return os.Rename(from, to) }
 
 func (realDisk) Remove(path string) error { return os.Remove(path) }
 
-func (realDisk) Sync(dir string) error {
+func (realDisk) Sync(dir string) error { return SyncFolder(dir) }
+
+// SyncFolder makes the names in a folder last, where the file system has a way to
+// flush a folder.
+func SyncFolder(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
 		return err
