@@ -40,6 +40,7 @@ const (
 	fieldAfter         = "after"
 	fieldDeleted       = "deleted"
 	fieldDefaultBranch = "repository.default_branch"
+	fieldPrivate       = "repository.private"
 	fieldTagName       = "release.tag_name"
 	fieldInputs        = "inputs"
 	fieldInputsBase    = "inputs.base"
@@ -52,7 +53,7 @@ const (
 // wanted is every field above with what it stands in, so that a message can
 // name the outermost thing that is not there.
 var wanted = withParents(fieldBase, fieldHead, fieldGroupBase, fieldGroupHead, fieldRef, fieldRefType, fieldBefore, fieldAfter,
-	fieldDeleted, fieldDefaultBranch, fieldTagName, fieldInputs, fieldInputsBase, fieldRunHead, fieldRunPulls, fieldRunPullBase, fieldRunPullHead)
+	fieldDeleted, fieldDefaultBranch, fieldPrivate, fieldTagName, fieldInputs, fieldInputsBase, fieldRunHead, fieldRunPulls, fieldRunPullBase, fieldRunPullHead)
 
 func withParents(paths ...string) []string {
 	var all []string
@@ -142,6 +143,12 @@ func (e Event) UnderReview() string {
 		return ""
 	}
 	return id
+}
+
+// Private tells whether the payload says that the repository is private.
+func (e Event) Private() bool {
+	f := e.fields[fieldPrivate]
+	return f.Kind == payload.Boolean && f.True
 }
 
 // unreadable describes the whole payload for a finding.
