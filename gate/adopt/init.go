@@ -190,6 +190,9 @@ func (f *Folder) start(name string, kept, force bool) (Starter, error) {
 // new.
 func (f *Folder) startManifest(o InitOptions, s Session, facts Facts) (Starter, []string, error) {
 	starter := Starter{Name: ManifestName, Created: true, Replaced: f.taken(ManifestName)}
+	if starter.Replaced && !o.Force {
+		return Starter{Name: ManifestName}, nil, nil // another run was faster
+	}
 	old, err := f.readManifest()
 	if err != nil {
 		return starter, nil, called(ManifestName, err)
@@ -202,7 +205,7 @@ func (f *Folder) startManifest(o InitOptions, s Session, facts Facts) (Starter, 
 		return starter, nil, err
 	}
 	err = f.Replace(ManifestName, bytes.NewReader(m.Data), func() error {
-		if !o.Force && !starter.Replaced && f.taken(ManifestName) {
+		if !o.Force && f.taken(ManifestName) {
 			return errTaken
 		}
 		return nil

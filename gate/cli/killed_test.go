@@ -132,6 +132,41 @@ var writings = []writing{
 		files:      map[string]string{archiveFile: journal(3), indexFile: `{"version": 1, "entries": [{"sha256": "gone", "title": "Old"}]}`},
 		operations: replaced("LOG-ARCHIVE.index.json"),
 	},
+	{
+		name: "init",
+		args: []string{"init", "--with-pii-allowlist"},
+	},
+	{
+		name:  "init --force",
+		args:  []string{"init", "--force"},
+		files: map[string]string{statusFile: "Mine.\n", logFile: journal(1), manifestFile: `{"tasks": {"T-007": {"title": "kept", "status": "ready"}}}`},
+	},
+	{
+		name: "migrate",
+		args: []string{"migrate", "--yes"},
+		files: map[string]string{
+			statusFile: "# Status\n\nThe project builds.\n", manifestFile: `{"tasks": {"T-001": {"title": "kept", "status": "ready", "created": "[ISO-8601]"}}}`,
+		},
+		operations: replaced("MANIFEST.json") + ", " + created(".aiignore"),
+	},
+	{
+		name:       "migrate-grounding",
+		args:       []string{"migrate-grounding"},
+		files:      map[string]string{".ai/handoff/TRUST.md": "# Trust\n", manifestFile: `{"project": "p"}`},
+		operations: replaced("TRUST.md") + ", " + created("GROUNDING.md") + ", " + replaced("MANIFEST.json"),
+	},
+	{
+		name:       "hooks install",
+		args:       []string{"hooks", "install"},
+		files:      map[string]string{statusFile: "# Status\n"},
+		operations: "mkdir hooks, " + replaced("pre-commit") + ", " + replaced("pre-push"),
+	},
+	{
+		name:       "hooks install over another hook",
+		args:       []string{"hooks", "install"},
+		files:      map[string]string{statusFile: "# Status\n", ".git/hooks/pre-commit": "#!/bin/sh\nexit 0\n"},
+		operations: replaced("pre-commit.pre-handoff-gate.bak") + ", " + replaced("pre-commit") + ", " + replaced("pre-push"),
+	},
 }
 
 // TestKilled kills each command ahead of each of its operations in turn, until it
