@@ -14,6 +14,7 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/pointer"
 	"github.com/handoff-gate/handoff-gate/gate/rule"
 	"github.com/handoff-gate/handoff-gate/gate/schemacheck"
+	"github.com/handoff-gate/handoff-gate/gate/session"
 	"github.com/handoff-gate/handoff-gate/gate/trust"
 	"github.com/handoff-gate/handoff-gate/githubapi"
 )
@@ -30,6 +31,7 @@ func Rules() []*rule.Rule {
 		schemacheck.Rules,
 		criteria.Rules,
 		install.Rules,
+		session.Rules,
 	)
 	slices.SortFunc(all, func(a, b *rule.Rule) int { return strings.Compare(a.ID, b.ID) })
 	return all

@@ -17,28 +17,18 @@ type scanner struct {
 	buf        []byte
 	pos, end   int
 	number     int  // of the line, counted in LFs
-	lf         bool // the line before ended in an LF
 	open       bool // the line has parts that were not given
-	given      bool // the line has parts that were
-	eof        bool
-	err        error
-	carriedCR  bool // a CR before which the buffer was cut
 	terminated bool // the line ended in an LF
+	eof        bool
+	err        error // of r, but for the end
 }
 
 // bufferSize is how much of a file is held: lines up to this length are given in
 // one part.
 const bufferSize = 64 << 10
 
-var cr = []byte{'\r'}
-
-// newScanner makes a scanner with a buffer of its own, or with one that is handed in.
-func newScanner(r io.Reader, buf []byte) *scanner {
-	if buf == nil {
-		buf = make([]byte, bufferSize)
-	}
-	return &scanner{r: r, buf: buf}
-}
+// newScanner makes a scanner over r.
+func newScanner(r io.Reader) *scanner { return &scanner{r: r, buf: make([]byte, bufferSize)} }
 
 // next moves to the next line, and passes over empty ones. What is left of the
 // line before is skipped.
@@ -50,7 +40,7 @@ func (s *scanner) next() bool {
 		if s.number == 0 || s.terminated {
 			s.number++
 		}
-		s.terminated, s.given, s.carriedCR = false, false, false
+		s.terminated = false
 		if !s.fill() {
 			return false
 		}

@@ -1,0 +1,248 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
+	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
+	"github.com/handoff-gate/handoff-gate/gate/render"
+	"github.com/handoff-gate/handoff-gate/gate/report"
+	"github.com/handoff-gate/handoff-gate/gate/run"
+	"github.com/handoff-gate/handoff-gate/gate/session"
+)
+
+// The exit statuses of session verify beside the common ones (sessions.md 1).
+const (
+	statusAmbiguous = 3 // the prefix names more than one session
+	statusNoMatch   = 4 // it names none, or there is none
+)
+
+var sessionCommand = command{
+	name:    "session",
+	usage:   "verify PREFIX [--root DIR] [--base SHA] | verify --all [--changed] [--root DIR] [--base SHA] | list [FILTER] [--root DIR] [--format text|json|sarif|github] [--report FILE] [--now RFC3339]",
+	summary: "Verify and list agents-handoff session folders",
+	help: `verify PREFIX judges the one session whose name, or whose field session, begins
+so; verify --all judges every session. list prints a line for each session, of
+FILTER alone where it is a project or the beginning of a name.
+
+The sessions lie below --root, else $HANDOFFS_ROOT, else what handoff.config.json
+here or up to ten folders above declares, else the first folder handoffs/ there.
+
+  --base NAME      a commit by any name of git's; also find turns that were
+                   rewritten since, whatever the hashes say
+  --changed        of all sessions, verify those that differ from the base
+  --root DIR       the folder that holds the sessions
+  --format F       verify: text, json, sarif or github (workflow commands)
+  --report FILE    verify: also write the JSON report to FILE
+  --now RFC3339    accepted as everywhere; nothing here depends on the time
+
+Exit status: 0 passed, 1 failed, 2 usage, 3 PREFIX names more than one session,
+4 it names none. Nothing is written.
+`,
+	run: runSession,
+}
+
+// sessionFlags are the flags of both subcommands.
+type sessionFlags struct {
+	common
+	root, base   once
+	all, changed bool
+}
+
+func runSession(ctx context.Context, p Process, args []string) error {
+	fs := flag.NewFlagSet("session", flag.ContinueOnError)
+	var c sessionFlags
+	c.registerReport(fs)
+	fs.Var(&c.root, "root", "")
+	fs.Var(&c.base, "base", "")
+	fs.BoolVar(&c.all, "all", false, "")
+	fs.BoolVar(&c.changed, "changed", false, "")
+	words, err := parse(fs, args, 2)
+	if err != nil {
+		return err
+	}
+	if _, err := c.time(); err != nil {
+		return err
+	}
+	switch {
+	case len(words) > 0 && words[0] == "verify":
+		return c.verify(ctx, p, words[1:])
+	case len(words) > 0 && words[0] == "list":
+		return c.list(ctx, p, words[1:])
+	}
+	return usagef("say what to do: `handoff-gate session verify PREFIX`, `session verify --all` or `session list`")
+}
+
+// options are what both subcommands ask a run for.
+func (c *sessionFlags) options(p Process) (run.SessionOptions, error) {
+	o := run.SessionOptions{Environ: p.Environ, List: "handoff-gate session list" + c.rootWords()}
+	var err error
+	if o.Start, err = workingFolder(); err != nil {
+		return o, err
+	}
+	o.Dir, o.Nothing, err = sessionRoot(p, c.root, o.Start)
+	return o, err
+}
+
+func (c *sessionFlags) rootWords() string {
+	if !c.root.given {
+		return ""
+	}
+	return " --root " + safetext.ShellQuote(c.root.value)
+}
+
+func (c *sessionFlags) verify(ctx context.Context, p Process, words []string) error {
+	switch {
+	case len(words) > 0 && c.all:
+		return usagef("give a prefix or --all, not both")
+	case len(words) == 0 && !c.all:
+		return usagef("name a session by the beginning of its name, or all with --all")
+	case len(words) > 0 && words[0] == "":
+		return usagef("the prefix is empty")
+	case c.changed && (!c.all || !c.base.given):
+		return usagef("--changed needs --all and --base")
+	}
+	if err := usableBase(c.base); err != nil {
+		return err
+	}
+	o, err := c.options(p)
+	if err != nil {
+		return err
+	}
+	asked := "--all"
+	o.Again = "handoff-gate session verify --all"
+	if c.changed {
+		o.Again += " --changed"
+	}
+	if !c.all {
+		asked = words[0]
+		o.Again = "handoff-gate session verify " + safetext.ShellQuote(asked)
+		if strings.HasPrefix(asked, "-") {
+			o.Again = "handoff-gate session verify -- " + safetext.ShellQuote(asked)
+		}
+		o.Prefix = asked
+	}
+	o.Again = withFlags(o.Again, c.rootWords())
+	if c.base.given {
+		o.Again = withFlags(o.Again, " --base "+safetext.ShellQuote(c.base.value))
+	}
+	o.Changed, o.Base = c.changed, c.base.value
+	rep, res, err := run.VerifySessions(ctx, o)
+	if err != nil {
+		return err
+	}
+	text := render.SessionOptions{Asked: asked, Total: c.all, First: session.First}
+	for _, r := range res.Results {
+		text.Sessions = append(text.Sessions, render.SessionLine{ID: r.Head.ID, Project: r.Head.Label, Turns: r.Turns})
+	}
+	c.text = func(w io.Writer, r *report.Report, o render.TextOptions) error { return render.Sessions(w, r, text, o) }
+	err = finish(p, &c.common, rep, nil)
+	var status exitStatus
+	if errors.As(err, &status) {
+		switch res.Match {
+		case run.Ambiguous:
+			return exitStatus(statusAmbiguous)
+		case run.NotMatched:
+			return exitStatus(statusNoMatch)
+		case run.Matched:
+		}
+	}
+	return err
+}
+
+// withFlags puts flags into a command, before a lone "--".
+func withFlags(command, flags string) string {
+	if before, after, found := strings.Cut(command, " -- "); found {
+		return before + flags + " -- " + after
+	}
+	return command + flags
+}
+
+func (c *sessionFlags) list(ctx context.Context, p Process, words []string) error {
+	switch {
+	case c.all || c.changed || c.base.given || c.report.given:
+		return usagef("list takes no flag but --root")
+	case c.format.value != "text":
+		return usagef("list prints text only")
+	}
+	o, err := c.options(p)
+	if err != nil {
+		return err
+	}
+	heads, unread, err := run.ListSessions(ctx, o)
+	if err != nil {
+		return err
+	}
+	for _, u := range unread {
+		p.say("handoff-gate session: not listed: %s\n", oneLine(u))
+	}
+	var rows []render.SessionRow
+	for _, h := range heads {
+		if len(words) > 0 && words[0] != h.Label && words[0] != h.Project && !strings.HasPrefix(h.ID, words[0]) {
+			continue
+		}
+		rows = append(rows, render.SessionRow{
+			Project: h.Label, ID: h.ID, Harness: cell(h.Harness), Turns: cell(h.Turns), Revisions: cell(h.Revisions), Updated: cell(h.UpdatedAt),
+		})
+	}
+	if len(rows) == 0 {
+		why := o.Nothing
+		if why == "" {
+			why = "there is no such session"
+		}
+		p.say("handoff-gate session: %s\n", oneLine(why))
+		return exitStatus(statusNoMatch)
+	}
+	return render.SessionList(p.Stdout, rows)
+}
+
+// cell shows a field of a manifest in a list.
+func cell(v ecma.Value) string {
+	if s, ok := v.Text(); ok {
+		return safetext.Clean(s)
+	}
+	if v.Kind == 0 {
+		return "-"
+	}
+	return safetext.Clean(string(v.JSON))
+}
+
+// sessionRoot finds the root (sessions.md 2): absolute, links resolved as far as it
+// is there. Where there is none it says why.
+func sessionRoot(p Process, given once, start string) (dir, nothing string, err error) {
+	if given.given {
+		root, err := openRoot([]string{given.value})
+		return root.dir, "", err
+	}
+	if v := p.getenv("HANDOFFS_ROOT"); v != "" {
+		if !filepath.IsAbs(v) {
+			v = filepath.Join(start, v)
+		}
+		return resolved(v), "", nil
+	}
+	dir, err = run.FindSessionRoot(start)
+	if err != nil {
+		return "", "", err
+	}
+	if dir == "" {
+		return "", "there are no handoffs: neither here nor up to ten folders above is a " + session.ConfigName + " or a folder " + session.HandoffsName + "/; name the root with --root", nil
+	}
+	return resolved(dir), "", nil
+}
+
+// resolved follows the links of a path as far as it is there.
+func resolved(dir string) string {
+	dir = filepath.Clean(dir)
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	if above := filepath.Dir(dir); above != dir {
+		return filepath.Join(resolved(above), filepath.Base(dir))
+	}
+	return dir
+}
