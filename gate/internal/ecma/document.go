@@ -274,6 +274,18 @@ func (v Value) Text() (string, bool) {
 // is none.
 func (v Value) Number() (float64, bool) { return v.number, v.Kind == jsondoc.Number }
 
+// Fields are the members of an object; none of anything else.
+func (v Value) Fields() []Field {
+	if v.Kind != jsondoc.Object {
+		return nil
+	}
+	d, err := Read(bytes.NewReader(v.JSON), Options{MaxDepth: len(v.JSON)})
+	if err != nil {
+		return nil // not what JSON.stringify wrote
+	}
+	return d.Fields()
+}
+
 // Equals tells whether two values are equal as JSON values. Two objects are,
 // whatever the order of their members; what is absent equals what is absent.
 func (v Value) Equals(other Value) bool {
