@@ -32,16 +32,27 @@ type file interface {
 // succeeds only once the new text would survive a loss of power: a claim that
 // comes back after a crash could be made twice. After an error the temporary
 // file is gone; after a kill it may stay, and is ignored because of its name.
-func replace(d disk, path string, mode fs.FileMode, content io.WriterTo) (err error) {
+func replace(d disk, path string, mode fs.FileMode, content io.WriterTo) error {
 	temporary := filepath.Join(filepath.Dir(path), temporaryName(filepath.Base(path)))
 	f, err := d.Create(temporary)
 	if err != nil {
 		return err
 	}
+	if err = fill(f, mode, content); err == nil {
+		err = d.Rename(temporary, path)
+	}
+	if err != nil {
+		_ = d.Remove(temporary) // what went wrong first is what is said
+		return err
+	}
+	return d.Sync(filepath.Dir(path))
+}
+
+// fill writes a file to its end and closes it.
+func fill(f file, mode fs.FileMode, content io.WriterTo) (err error) {
 	defer func() {
-		if err != nil {
-			_ = f.Close() // it may be closed already
-			_ = d.Remove(temporary)
+		if closing := f.Close(); err == nil {
+			err = closing
 		}
 	}()
 	if _, err := content.WriteTo(f); err != nil {
@@ -52,16 +63,7 @@ func replace(d disk, path string, mode fs.FileMode, content io.WriterTo) (err er
 			return err
 		}
 	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := d.Rename(temporary, path); err != nil {
-		return err
-	}
-	return d.Sync(filepath.Dir(path))
+	return f.Sync()
 }
 
 func temporaryName(name string) string {

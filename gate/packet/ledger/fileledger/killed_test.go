@@ -1,0 +1,328 @@
+package fileledger
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/handoff-gate/handoff-gate/gate/packet/ledger"
+	"github.com/handoff-gate/handoff-gate/gate/packet/ledger/ledgertest"
+)
+
+const (
+	doomedLedger = "FILELEDGER_TEST_LEDGER"
+	doomedStep   = "FILELEDGER_TEST_KILL_AT"
+	rivalLedger  = "FILELEDGER_TEST_RIVAL"
+)
+
+// TestMain makes this test program the processes that TestKilled kills and
+// TestProcesses lets claim.
+func TestMain(m *testing.M) {
+	if path := os.Getenv(doomedLedger); path != "" {
+		at, err := strconv.Atoi(os.Getenv(doomedStep))
+		if err != nil {
+			panic(err)
+		}
+		os.Exit(claimUntilKilled(path, at))
+	}
+	if path := os.Getenv(rivalLedger); path != "" {
+		os.Exit(claimWhenTold(path))
+	}
+	os.Exit(m.Run())
+}
+
+// steps is a disk that does something else at one step, counted from 0.
+type steps struct {
+	disk
+	at    int
+	event func() error
+	trace []string
+}
+
+func (s *steps) step(name string) error {
+	s.trace = append(s.trace, name)
+	if len(s.trace)-1 == s.at {
+		return s.event()
+	}
+	return nil
+}
+
+func (s *steps) Create(path string) (file, error) {
+	if err := s.step("create"); err != nil {
+		return nil, err
+	}
+	f, err := s.disk.Create(path)
+	return &stepFile{f, s}, err
+}
+
+func (s *steps) Rename(from, to string) error {
+	if err := s.step("rename"); err != nil {
+		return err
+	}
+	return s.disk.Rename(from, to)
+}
+
+func (s *steps) Sync(dir string) error {
+	if err := s.step("sync folder"); err != nil {
+		return err
+	}
+	return s.disk.Sync(dir)
+}
+
+type stepFile struct {
+	file
+	s *steps
+}
+
+func (f *stepFile) WriteString(text string) (int, error) {
+	half := len(text) / 2
+	for _, part := range []string{text[:half], text[half:]} {
+		if err := f.s.step("write"); err != nil {
+			return 0, err
+		}
+		if _, err := f.file.WriteString(part); err != nil {
+			return 0, err
+		}
+	}
+	return len(text), nil
+}
+
+func (f *stepFile) Chmod(mode fs.FileMode) error {
+	if err := f.s.step("chmod"); err != nil {
+		return err
+	}
+	return f.file.Chmod(mode)
+}
+
+func (f *stepFile) Sync() error {
+	if err := f.s.step("sync"); err != nil {
+		return err
+	}
+	return f.file.Sync()
+}
+
+func (f *stepFile) Close() error {
+	if err := f.s.step("close"); err != nil {
+		return err
+	}
+	return f.file.Close()
+}
+
+func claimUntilKilled(path string, at int) int {
+	l := Open(path)
+	s := &steps{disk: l.disk, at: at, event: func() error {
+		self, err := os.FindProcess(os.Getpid())
+		if err == nil {
+			err = self.Kill()
+		}
+		if err != nil {
+			panic(err)
+		}
+		select {} // the kill is on its way
+	}}
+	l.disk = s
+	o, err := ledger.Check(context.Background(), l, ledgertest.A("doomed"), ledgertest.At(0), true)
+	if err != nil || !o.Recorded {
+		fmt.Println(ledgertest.Codes(o), o.Detail, err)
+		return 3
+	}
+	fmt.Println(strings.Join(s.trace, " "))
+	return 0
+}
+
+const oldLedger = "{\n  \"kept\": {\"state\": \"RESERVED\", \"reserved_at\": \"2026-10-02T12:00:00Z\", \"n\": 1.50}\n}\n"
+
+// TestKilled kills a process that claims before each of its operations on the
+// folder in turn, until it has none left to be killed at. The ledger is the old
+// or the new one, the lock is free, and nothing that is left stands in the way.
+func TestKilled(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := 0; ; at++ {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "ledger.json")
+		if err := os.WriteFile(path, []byte(oldLedger), 0o640); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(self, "-test.run=^$")
+		cmd.Env = append(os.Environ(), doomedLedger+"="+path, doomedStep+"="+strconv.Itoa(at))
+		out, err := cmd.CombinedOutput()
+		var exit *exec.ExitError
+		killed := errors.As(err, &exit) && exit.ExitCode() != 3
+		if err != nil && !killed {
+			t.Fatalf("step %d: %v: %s", at, err, out)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, isNew := members(t, path)["doomed"]
+		if !isNew && string(data) != oldLedger || isNew && !strings.HasPrefix(string(data), strings.TrimSuffix(oldLedger, "\n}\n")) {
+			t.Errorf("killed at step %d, the ledger is neither the old nor the new one:\n%s", at, data)
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if n := e.Name(); n != "ledger.json" && n != "ledger.json.lock" && (!strings.HasPrefix(n, ".ledger.json.") || !strings.HasSuffix(n, ".tmp")) {
+				t.Errorf("killed at step %d, %s is left", at, n)
+			}
+		}
+		want := ""
+		if isNew {
+			want = "idempotency_key_reserved duplicate"
+		}
+		o, err := ledger.Check(t.Context(), Open(path), ledgertest.A("doomed"), ledgertest.At(0), true)
+		if got := ledgertest.Codes(o); err != nil || got != want {
+			t.Errorf("after a kill at step %d the next claim is %q, %v (%v)", at, got, err, o.Detail)
+		}
+		if !killed {
+			const steps = "create write write write write write write write write chmod sync close rename sync folder"
+			if got := strings.TrimSpace(string(out)); got != steps {
+				t.Errorf("the operations are %q, want %q", got, steps)
+			}
+			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
+				t.Errorf("the ledger's mode is %v", info.Mode())
+			}
+			if !isNew || at != len(strings.Fields(steps))-1 {
+				t.Errorf("the claim that was not killed was number %d; the ledger is\n%s", at, data)
+			}
+			return
+		}
+	}
+}
+
+// A call that fails leaves no temporary file, and no claim is reported. What was
+// renamed and could not be flushed is in doubt.
+func TestFailedOperation(t *testing.T) {
+	failure := errors.New("no space left")
+	for at := range 14 {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "ledger.json")
+		if err := os.WriteFile(path, []byte(oldLedger), 0o640); err != nil {
+			t.Fatal(err)
+		}
+		l := Open(path)
+		s := &steps{disk: l.disk, at: at, event: func() error { return failure }}
+		l.disk = s
+		o, err := ledger.Check(t.Context(), l, ledgertest.A("k"), ledgertest.At(0), true)
+		if got := ledgertest.Codes(o); err != nil || got != "ledger_unreachable unknown" || !o.Doubt || !errors.Is(o.Detail, failure) {
+			t.Errorf("%q failed: %q, %v, %v", s.trace, got, err, o.Detail)
+		}
+		entries, err := os.ReadDir(dir)
+		if err != nil || len(entries) != 2 {
+			t.Errorf("%q failed: the folder holds %v", s.trace, entries)
+		}
+		if data, _ := os.ReadFile(path); string(data) != oldLedger && s.trace[len(s.trace)-1] != "sync folder" {
+			t.Errorf("%q failed: the ledger is %s", s.trace, data)
+		}
+	}
+}
+
+// claimWhenTold claims each key that it reads, a line each, and answers.
+func claimWhenTold(path string) int {
+	in := bufio.NewScanner(os.Stdin)
+	for in.Scan() {
+		c := ledgertest.A(in.Text())
+		c.HandoffID = strconv.Itoa(os.Getpid())
+		o, err := ledger.Check(context.Background(), Open(path), c, ledgertest.At(0), true)
+		answer := ledgertest.Codes(o)
+		if o.Recorded {
+			answer = "ACCEPT"
+		}
+		if err != nil || o.Detail != nil {
+			answer = fmt.Sprint(answer, err, o.Detail)
+		}
+		if _, err := fmt.Println(answer); err != nil {
+			return 1
+		}
+	}
+	return 0
+}
+
+// TestProcesses lets 32 processes claim one key at once, round after round: each
+// round has exactly one winner, nobody waits for ever, and no entry is lost.
+func TestProcesses(t *testing.T) {
+	const processes = 32
+	rounds := 100
+	if testing.Short() {
+		rounds = 5
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "ledger.json")
+	type rival struct {
+		in  io.WriteCloser
+		out *bufio.Scanner
+		cmd *exec.Cmd
+	}
+	var rivals []rival
+	for range processes {
+		cmd := exec.Command(self, "-test.run=^$")
+		cmd.Env = append(os.Environ(), rivalLedger+"="+path)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		rivals = append(rivals, rival{in, bufio.NewScanner(out), cmd})
+	}
+	for round := range rounds {
+		key := fmt.Sprintf("round-%d", round)
+		for _, r := range rivals {
+			if _, err := io.WriteString(r.in, key+"\n"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		winner := 0
+		for _, r := range rivals {
+			if !r.out.Scan() {
+				t.Fatalf("round %d: process %d has ended", round, r.cmd.Process.Pid)
+			}
+			switch answer := r.out.Text(); {
+			case answer == "ACCEPT" && winner != 0:
+				t.Fatalf("round %d: both %d and %d have won", round, winner, r.cmd.Process.Pid)
+			case answer == "ACCEPT":
+				winner = r.cmd.Process.Pid
+			case answer != "idempotency_key_reserved duplicate":
+				t.Errorf("round %d: %s", round, answer)
+			}
+		}
+		var e struct {
+			ID string `json:"handoff_id"`
+		}
+		if err := json.Unmarshal(members(t, path)[key], &e); err != nil || e.ID != strconv.Itoa(winner) {
+			t.Fatalf("round %d: %d has won, and the entry is that of %q (%v)", round, winner, e.ID, err)
+		}
+	}
+	for _, r := range rivals {
+		_ = r.in.Close()
+		if err := r.cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := len(members(t, path)); n != rounds {
+		t.Errorf("the ledger has %d entries after %d rounds", n, rounds)
+	}
+}
