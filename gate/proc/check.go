@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -75,58 +76,110 @@ func RunCheck(ctx context.Context, spec CheckSpec) Outcome {
 		var missing *NotFoundError
 		return Outcome{NotFound: errors.As(err, &missing), Reason: err.Error()}
 	}
-	r, w, err := os.Pipe()
+	output, err := newCapture()
 	if err != nil {
 		return Outcome{Reason: "it could not be started: " + err.Error()}
 	}
-	defer r.Close()
+	defer output.r.Close()
 	cmd := &exec.Cmd{
 		Path: path, Args: spec.Argv, Dir: dir, Env: spec.Env,
-		Stdout: w, Stderr: w, // files, so that nobody copies and Wait waits for the program alone
+		Stdout: output.w, Stderr: output.w, // files, so that nobody copies and Wait waits for the program alone
 		SysProcAttr: ownGroup(spec.Owner),
 	}
 	if cmd.Env == nil {
 		cmd.Env = []string{}
 	}
 	err = cmd.Start()
-	w.Close()
+	output.w.Close()
 	if err != nil {
 		return notStarted(spec.Argv[0], dir, err)
 	}
-
 	out := &tail{}
-	read := make(chan struct{})
+	output.read(out)
+	timeout := spec.Timeout
+	if timeout == 0 {
+		timeout = CheckTimeout
+	}
+	end := await(ctx, cmd, timeout, nil)
+	o := Outcome{TimedOut: end.timedOut, Reason: end.reason}
+	if end.lost {
+		return o // nothing more can be done about it, and nothing more is known
+	}
+	output.stop(out)
+	o.Output = out.lines()
+	switch {
+	case end.reason != "":
+	case end.err == nil:
+		o.Passed = true
+	default:
+		o.Reason = rootCause(end.err).Error()
+	}
+	return o
+}
+
+// capture is a pipe that a program writes to. It is a file to the program, so that
+// whoever else holds it open is not waited for.
+type capture struct {
+	r, w  *os.File
+	ended chan struct{} // closed when the reader is done
+}
+
+func newCapture() (*capture, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	return &capture{r: r, w: w, ended: make(chan struct{})}, nil
+}
+
+// read begins to read into out, which must be safe for a reader that on Windows may
+// outlive stop.
+func (c *capture) read(out io.Writer) {
 	go func() {
-		defer close(read)
+		defer close(c.ended)
 		buf := make([]byte, 32<<10)
 		for {
-			n, err := r.Read(buf)
-			out.Write(buf[:n])
+			n, err := c.r.Read(buf)
+			_, _ = out.Write(buf[:n]) // it only gathers
 			if err != nil {
 				return
 			}
 		}
 	}()
+}
+
+// stop takes what the program had written and ends the reader.
+func (c *capture) stop(out io.Writer) { stopReading(c.r, c.ended, out) }
+
+// ending is how a program that was started ended.
+type ending struct {
+	reason   string // why it was killed; "" when it ended by itself
+	timedOut bool
+	lost     bool  // it was killed and does not end
+	err      error // of one that ended by itself
+}
+
+// await waits for a program, and for nothing else, until it ends, its time is over,
+// over is closed or ctx is cancelled. In any case every process of its group is
+// killed.
+func await(ctx context.Context, cmd *exec.Cmd, timeout time.Duration, over <-chan struct{}) ending {
 	waiter := newWaiter(cmd)
-	timeout := spec.Timeout
-	if timeout == 0 {
-		timeout = CheckTimeout
-	}
 	timer := time.NewTimer(timeout)
 	defer timer.Stop()
-	var o Outcome
+	var end ending
 	select {
 	case <-waiter.exited:
+	case <-over:
+		end.reason = "it printed too much"
 	case <-timer.C:
 		if waiter.hasExited() {
 			break // it was in time; the timer was only seen first
 		}
-		o = Outcome{TimedOut: true, Reason: "it did not end within " + timeout.String()}
+		end.timedOut, end.reason = true, "it did not end within "+timeout.String()
 	case <-ctx.Done():
-		o = Outcome{Reason: "the run was ended before this check was"}
+		end.reason = "the run was ended before this check was"
 	}
-	ended := o.Reason == ""
-	if ended {
+	if end.reason == "" {
 		killRest(cmd.Process)
 	} else {
 		_ = killGroup(cmd.Process) // a refusal shows below: the program does not end
@@ -135,20 +188,12 @@ func RunCheck(ctx context.Context, spec CheckSpec) Outcome {
 		select {
 		case <-waiter.exited:
 		case <-grace.C:
-			return o // nothing more can be done about it, and nothing more is known
+			end.lost = true
+			return end
 		}
 	}
-	err = waiter.reap()
-	stopReading(r, read, out)
-	o.Output = out.lines()
-	switch {
-	case !ended:
-	case err == nil:
-		o.Passed = true
-	default:
-		o.Reason = rootCause(err).Error()
-	}
-	return o
+	end.err = waiter.reap()
+	return end
 }
 
 // notStarted says why a program that was found did not start.
@@ -222,9 +267,10 @@ type tail struct {
 	buf []byte
 }
 
-func (t *tail) Write(p []byte) {
+func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	n := len(p)
 	if len(p) > maxCheckOutput {
 		p = p[len(p)-maxCheckOutput:]
 	}
@@ -234,6 +280,7 @@ func (t *tail) Write(p []byte) {
 	if len(t.buf) > 2*maxCheckOutput {
 		t.buf = t.buf[:copy(t.buf, t.buf[len(t.buf)-maxCheckOutput:])]
 	}
+	return n, nil
 }
 
 // lines gives the last non-empty lines, the oldest first. A progress display

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,7 +43,7 @@ func killRest(*os.Process) {}
 // stopReading gives the reader a moment to take what the program had written. A
 // pipe has no deadline here, so a reader that somebody keeps waiting is left to
 // end with the pipe.
-func stopReading(_ *os.File, read <-chan struct{}, _ *tail) {
+func stopReading(_ *os.File, read <-chan struct{}, _ io.Writer) {
 	timer := time.NewTimer(250 * time.Millisecond)
 	defer timer.Stop()
 	select {

@@ -1,6 +1,7 @@
 package conform
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -100,4 +101,31 @@ func CompareWhole(number, decimal string) int {
 		}
 	}
 	return 0
+}
+
+// Compare compares two decimal numbers as they are spelled ("7", "-7.0", "+.5",
+// "7e3"): -1, 0 or 1. Neither is ever expanded.
+func Compare(a, b string) int {
+	signA, digitsA, exponentA := signed(a)
+	signB, digitsB, exponentB := signed(b)
+	if signA != signB || signA == 0 {
+		return cmp.Compare(signA, signB)
+	}
+	return signA * cmp.Or(
+		cmp.Compare(len(digitsA)+exponentA, len(digitsB)+exponentB),
+		strings.Compare(digitsA, digitsB),
+	)
+}
+
+// signed is scientific for a number with a sign, which is 0 for zero.
+func signed(text string) (sign int, digits string, exponent int) {
+	sign = 1
+	if rest, ok := strings.CutPrefix(text, "-"); ok {
+		text, sign = rest, -1
+	}
+	digits, exponent = scientific(strings.TrimPrefix(text, "+"))
+	if digits == "" {
+		sign = 0
+	}
+	return sign, digits, exponent
 }
