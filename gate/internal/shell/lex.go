@@ -320,30 +320,40 @@ const maxExpression = 21000
 // maxWasted bounds what is looked through for the end of something that has none.
 const maxWasted = 32 << 20
 
+// expressionLen is the length of the expression of the workflow that a text
+// begins with; 0 when there is none, or it has no end.
+func expressionLen(text string) int {
+	if !strings.HasPrefix(text, "${{") {
+		return 0
+	}
+	text = text[:min(maxExpression, len(text))]
+	quoted := false
+	for i := 3; i < len(text); i++ {
+		switch {
+		case text[i] == '\'':
+			quoted = !quoted
+		case !quoted && text[i] == '}' && i+1 < len(text) && text[i+1] == '}':
+			return i + 2
+		}
+	}
+	return 0
+}
+
 // expression copies an expression of the workflow, if one begins here: what it
 // holds is no text of the shell.
 func (w *wordReader) expression() bool {
 	p := w.p
-	if !strings.HasPrefix(p.src[p.i:], "${{") {
-		return false
-	}
-	rest := p.src[p.i:min(p.i+maxExpression, len(p.src))]
-	quoted := false
-	for i := 3; i < len(rest); i++ {
-		switch {
-		case rest[i] == '\'':
-			quoted = !quoted
-		case !quoted && rest[i] == '}' && i+1 < len(rest) && rest[i+1] == '}':
-			w.b.WriteString(rest[:i+2])
-			p.i += i + 2
+	rest := p.src[p.i:]
+	n := expressionLen(rest)
+	if n == 0 && strings.HasPrefix(rest, "${{") {
+		if p.wasted += min(maxExpression, len(rest)); p.wasted > maxWasted {
+			p.giveUp()
 			return true
 		}
 	}
-	if p.wasted += len(rest); p.wasted > maxWasted {
-		p.giveUp()
-		return true
-	}
-	return false
+	w.b.WriteString(rest[:n])
+	p.i += n
+	return n > 0
 }
 
 // parameter reads ${…}.

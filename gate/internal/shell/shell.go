@@ -111,7 +111,8 @@ type Assign struct {
 // Word is one word as it is spelled, but that each substitution is "$()".
 type Word string
 
-// Value takes quotes and backslashes away.
+// Value takes quotes and backslashes away, but for those in an expression of the
+// workflow.
 func (w Word) Value() string {
 	s := string(w)
 	if !strings.ContainsAny(s, `'"\`) {
@@ -120,6 +121,11 @@ func (w Word) Value() string {
 	var b strings.Builder
 	quote := byte(0)
 	for i := 0; i < len(s); i++ {
+		if n := expressionLen(s[i:]); n > 0 {
+			b.WriteString(s[i : i+n])
+			i += n - 1
+			continue
+		}
 		switch c := s[i]; {
 		case quote == '\'' && c != '\'':
 			b.WriteByte(c)

@@ -165,7 +165,7 @@ func TestValue(t *testing.T) {
 		{`a\ b`, "a b"},
 		{`"a\"b\c"`, `a"b\c`},
 		{`e"c"'h'o`, "echo"},
-		{`"${{ a }}"`, "${{ a }}"},
+		{`"${{ a['b'] }}"`, "${{ a['b'] }}"},
 	} {
 		if got := shell.Word(tt.word).Value(); got != tt.want {
 			t.Errorf("%s: %s", tt.word, got)

@@ -150,6 +150,10 @@ func parse(data []byte) (doc *yaml.Node, err error) {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line ([0-9]{1,9}): )?`)
 
+// ofParser are the messages of the library's parser, whose line it counts from 0;
+// its scanner counts from 1.
+var ofParser = regexp.MustCompile(`^(?:did not find expected (?:<|node content|'-' indicator|key|',' or )|found (?:undefined tag handle|duplicate %|incompatible YAML document))`)
+
 // yamlError takes the line out of the library's message.
 func yamlError(err error) *Error {
 	message := err.Error()
@@ -157,6 +161,9 @@ func yamlError(err error) *Error {
 	if m := yamlLine.FindStringSubmatch(message); m != nil {
 		message = message[len(m[0]):]
 		line, _ = strconv.Atoi(m[1])
+	}
+	if ofParser.MatchString(message) {
+		line++
 	}
 	return failf(line, "it is not valid YAML: %s", safetext.Clean(message))
 }

@@ -1,0 +1,221 @@
+package audit
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/handoff-gate/handoff-gate/gate/internal/shell"
+	"github.com/handoff-gate/handoff-gate/gate/internal/workflow"
+)
+
+// kind is whose gate it is.
+type kind uint8
+
+const (
+	aahp kind = iota + 1
+	ours
+)
+
+// verb is what the gate is asked for.
+type verb uint8
+
+const (
+	verify verb = iota + 1
+	check
+	doctor
+)
+
+// run is one place where a step runs the gate.
+type run struct {
+	step *step
+	kind kind
+	verb verb
+	ci   bool // at level ci, where everything is judged
+
+	// text is the command that runs it; "" for an action step, which takes inputs.
+	text    string
+	words   []string       // of text, without quotes
+	command *shell.Command // in the step's script; nil elsewhere
+	isInner bool           // the command is `action`, which takes its inputs from the environment
+
+	verdict // what the script makes of it
+}
+
+// patterns are the shapes of the gate in a command (aahp-governance.md 7.1). Where
+// they have a group, it holds the subcommand.
+var patterns = []struct {
+	kind  kind
+	shape *regexp.Regexp
+}{
+	{aahp, regexp.MustCompile(`verify-handoff\.sh`)},
+	{aahp, regexp.MustCompile(`(?:^|[\s"'/@])aahp(?:@[^\s"']*)?\s+(?:--\s+)?(verify|check|doctor)(?:\s|$)`)},
+	{aahp, regexp.MustCompile(`aahp\.js\s+(verify|check|doctor)(?:\s|$)`)},
+	{ours, regexp.MustCompile(`(?:^|[\s"'/])handoff-gate(?:[:@][^\s"']*)?\s+(verify|action|check|doctor)(?:\s|$)`)},
+}
+
+var (
+	levelGiven = regexp.MustCompile(`--level[\s=]`)
+	levelCI    = regexp.MustCompile(`--level[\s=]+["']?ci["']?(?:\s|$)`)
+	inputLevel = regexp.MustCompile(`\bINPUT_LEVEL=["']?([^\s"';&|)]*)`)
+)
+
+// idle are commands that name what they are given and run nothing of it. Those of
+// the second line are not in the specification, and run nothing either.
+var idle = []string{
+	"echo", "printf", ":", "true", "cat", "grep", "sed", "ls", "cp", "mv", "rm", "chmod", "git", "test", "[", "[[", "shellcheck",
+	"export", "local", "readonly", "declare", "typeset", "cd", "set", "curl", "wget", "tar", "touch", "mkdir", "ln", "head", "tail", "diff", "find", "which", "type", "hash", "false",
+}
+
+// runsNothing tells whether a command only names things.
+func runsNothing(c *shell.Command) bool {
+	name := c.Name()
+	if c.Looked || name == "" || slices.Contains(idle, name) {
+		return true
+	}
+	args := c.Args()
+	switch name {
+	case "bash", "sh", "dash", "zsh", "ksh":
+		for _, arg := range args {
+			if !strings.HasPrefix(arg, "-") || arg == "--" {
+				return false
+			}
+			if !strings.HasPrefix(arg, "--") && strings.Contains(arg, "n") {
+				return true
+			}
+		}
+	case "npm":
+		// What a script of package.json expands to is not in this file.
+		i := slices.IndexFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") })
+		return i >= 0 && slices.Contains([]string{"run", "run-script", "rum", "urn"}, args[i])
+	}
+	return false
+}
+
+// shapes gives what a command's text names of the gate, each once.
+func shapes(text string) []run {
+	var found []run
+	for _, p := range patterns {
+		for _, m := range p.shape.FindAllStringSubmatchIndex(text, -1) {
+			r := run{kind: p.kind, verb: verify, text: text}
+			if len(m) > 2 {
+				switch text[m[2]:m[3]] {
+				case "check":
+					r.verb = check
+				case "doctor":
+					r.verb = doctor
+				case "action":
+					r.isInner = true
+				}
+			}
+			if helps(text[m[1]:]) || slices.ContainsFunc(found, func(f run) bool { return f.kind == r.kind && f.verb == r.verb }) {
+				continue
+			}
+			found = append(found, r)
+		}
+	}
+	return found
+}
+
+// helps tells whether the arguments behind a subcommand ask for its help, which
+// judges nothing.
+func helps(rest string) bool {
+	for _, word := range strings.Fields(rest) {
+		switch word {
+		case "-h", "--help", "-help":
+			return true
+		case "--":
+			return false
+		}
+	}
+	return false
+}
+
+// runs are the places where a step runs the gate.
+func (s *step) runs() []run {
+	switch {
+	case s.script != nil:
+		return s.commands()
+	case s.action.ours:
+		return s.actions()
+	}
+	return nil
+}
+
+func (s *step) commands() []run {
+	var all []run
+	for _, c := range s.script.Commands {
+		if runsNothing(c) || s.script.Functions[c.Name()] != nil {
+			continue
+		}
+		for _, r := range shapes(c.Text) {
+			r.step, r.command = s, c
+			for _, w := range c.Words {
+				r.words = append(r.words, w.Value())
+			}
+			r.ci = r.atCI()
+			all = append(all, r)
+		}
+	}
+	judge(s.script, all)
+	return all
+}
+
+// actions is what an action step runs. An image can be given arguments, which are
+// then a command, and another entry point, of which nothing is known.
+func (s *step) actions() []run {
+	with := get(s.node, "with")
+	r := run{step: s, kind: ours, verb: verify}
+	if s.action.image != "" {
+		if m, ok := fold(with, "entrypoint"); ok {
+			if text, ok := scalar(m.Value); !ok || strings.TrimSpace(text) != "" {
+				return nil
+			}
+		}
+		if m, ok := fold(with, "args"); ok {
+			text, _ := scalar(m.Value)
+			if strings.TrimSpace(text) != "" {
+				all := shapes("handoff-gate " + text)
+				for i := range all {
+					all[i].step, all[i].words = s, strings.Fields(all[i].text)
+					all[i].ci = all[i].atCI()
+				}
+				return all
+			}
+		}
+	}
+	r.ci = true
+	if m, ok := fold(with, "level"); ok {
+		text, _ := scalar(m.Value)
+		r.ci = text == "ci"
+	}
+	return []run{r}
+}
+
+// atCI tells whether a command judges at level ci.
+func (r *run) atCI() bool {
+	if r.verb != verify {
+		return true
+	}
+	if !r.isInner {
+		n := len(levelCI.FindAllString(r.text, -1))
+		return n > 0 && n == len(levelGiven.FindAllString(r.text, -1))
+	}
+	text := r.text
+	if r.step.script != nil {
+		text = r.step.script.text
+	}
+	for _, m := range inputLevel.FindAllStringSubmatch(text, -1) {
+		if m[1] != "ci" {
+			return false
+		}
+	}
+	for _, env := range r.step.envs() {
+		if m, ok := workflow.Get(env, "INPUT_LEVEL"); ok {
+			if text, _ := scalar(m.Value); text != "ci" {
+				return false
+			}
+		}
+	}
+	return true
+}
