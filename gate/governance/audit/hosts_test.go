@@ -83,8 +83,10 @@ func TestJobs(t *testing.T) {
 		{"needs, if success()", one(gateJob(pullRequest, "    needs: test\n    if: success()\n", gateStep)), "advisory | job-needs a.yml:5"},
 		{"needs, if always()", one(gateJob(pullRequest, "    needs: test\n    if: ${{ always() }}\n", gateStep)), "pass"},
 		{"needs and a condition", one(gateJob(pullRequest, "    needs: test\n    if: x\n", gateStep)), "advisory | job-needs a.yml:5 | job-conditional a.yml:6"},
-		{"all at once", one(gateJob(pullRequest, "    if: x\n    needs: y\n    continue-on-error: true\n", gateStep+"        if: z\n")),
-			"advisory | job-conditional a.yml:5 | job-needs a.yml:6 | job-soft-failing a.yml:7 | step-conditional a.yml:11"},
+		{
+			"all at once", one(gateJob(pullRequest, "    if: x\n    needs: y\n    continue-on-error: true\n", gateStep+"        if: z\n")),
+			"advisory | job-conditional a.yml:5 | job-needs a.yml:6 | job-soft-failing a.yml:7 | step-conditional a.yml:11",
+		},
 		{"below ci stops", one(gateJob(pullRequest, "", "      - run: aahp verify .\n        if: x\n        continue-on-error: true\n")), "advisory | no-ci-level a.yml:7"},
 		{"conditional stops", one(gateJob(pullRequest, "", gateStep+"        if: x\n        continue-on-error: true\n")), "advisory | step-conditional a.yml:8"},
 		{"one step at ci is enough", one(gateJob(pullRequest, "", "      - run: aahp verify .\n"+gateStep)), "pass"},
@@ -166,8 +168,10 @@ func TestTwins(t *testing.T) {
 		{"with an empty name", both(host, twin("on: pull_request\n", "gate", "    name:\n")), "advisory | same-check-name b.yml:3"},
 		{"in the same file", one(host + "  other:\n    name: gate\n    runs-on: x\n    steps: [{run: echo}]\n"), "advisory | same-check-name a.yml:9"},
 		{"another host", both(host, host), "pass"},
-		{"a host that is reached by a call", map[string]string{"a.yml": gateJob("on: workflow_call\n", "", gateStep), "c.yml": "on: pull_request\njobs:\n  x:\n    uses: ./.github/workflows/a.yml\n",
-			"b.yml": twin("on: pull_request\n", "gate", "")}, "pass"},
+		{"a host that is reached by a call", map[string]string{
+			"a.yml": gateJob("on: workflow_call\n", "", gateStep), "c.yml": "on: pull_request\njobs:\n  x:\n    uses: ./.github/workflows/a.yml\n",
+			"b.yml": twin("on: pull_request\n", "gate", ""),
+		}, "pass"},
 	})
 }
 
@@ -183,8 +187,11 @@ func TestCalledWorkflows(t *testing.T) {
 		{"the caller needs others", map[string]string{"a.yml": callee, "b.yml": caller("on: pull_request\n", "    needs: x\n", "a.yml")}, "advisory | job-needs b.yml:4"},
 		{"the caller is soft", map[string]string{"a.yml": callee, "b.yml": caller("on: pull_request\n", "    continue-on-error: true\n", "a.yml")}, "advisory | job-soft-failing b.yml:4"},
 		{"the callee has a condition", map[string]string{"a.yml": gateJob("on: workflow_call\n", "    if: x\n", gateStep), "b.yml": caller("on: pull_request\n", "", "a.yml")}, "advisory | job-conditional a.yml:5"},
-		{"through another", map[string]string{"a.yml": callee, "b.yml": caller("on: workflow_call\n", "    if: x\n", "a.yml"), "c.yml": caller("on: pull_request\n", "    needs: y\n", "b.yml")},
-			"advisory | job-conditional b.yml:4 | job-needs c.yml:4"},
+		{
+			"through another",
+			map[string]string{"a.yml": callee, "b.yml": caller("on: workflow_call\n", "    if: x\n", "a.yml"), "c.yml": caller("on: pull_request\n", "    needs: y\n", "b.yml")},
+			"advisory | job-conditional b.yml:4 | job-needs c.yml:4",
+		},
 		{"the caller is triggered by a push", map[string]string{"a.yml": callee, "b.yml": caller("on: push\n", "", "a.yml")}, "advisory | no-pull-request-trigger a.yml:2"},
 		{"the caller is triggered by pull_request_target", map[string]string{"a.yml": callee, "b.yml": caller("on: pull_request_target\n", "", "a.yml")}, "advisory | pull-request-target b.yml:1"},
 		{"nobody calls it", one(callee), "advisory | no-pull-request-trigger a.yml:2"},
@@ -352,8 +359,10 @@ func TestOperation(t *testing.T) {
 		{"the job declares", one(gateJob(pullRequest, "    permissions: {contents: read, checks: write}\n", act)), "pass"},
 		{"read-all", one(gateJob(pullRequest, "    permissions: read-all\n", act)), "pass"},
 		{"write-all", one(gateJob(pullRequest, "    permissions: write-all\n", act)), "advisory | permissions-excessive a.yml:5"},
-		{"scopes", one(gateJob(pullRequest, "    permissions:\n      contents: write\n      checks: write\n      id-token: write\n      statuses: write\n      issues: read\n", act)),
-			"advisory | permissions-excessive a.yml:6 | permissions-excessive a.yml:8"},
+		{
+			"scopes", one(gateJob(pullRequest, "    permissions:\n      contents: write\n      checks: write\n      id-token: write\n      statuses: write\n      issues: read\n", act)),
+			"advisory | permissions-excessive a.yml:6 | permissions-excessive a.yml:8",
+		},
 		{"scopes in one line", one(gateJob(pullRequest, "    permissions: {contents: write, id-token: write}\n", act)), "advisory | permissions-excessive a.yml:5 | permissions-excessive a.yml:5"},
 		{"the job's come first", one(gateJob(pullRequest+"permissions: write-all\n", "    permissions: {}\n", act)), "pass"},
 		{"a claim writes refs", one(gateJob(pullRequest, "    permissions: {contents: write}\n", with("claim: true"))), "pass"},

@@ -99,13 +99,13 @@ func TestMergeKey(t *testing.T) {
 
 func TestEvents(t *testing.T) {
 	for text, want := range map[string]string{
-		"on: push\n":                         "push:1",
-		"on: [push, pull_request]\n":         "push:1 pull_request:1",
-		"on:\n  - push\n  - release\n":       "push:2 release:3",
+		"on: push\n":                          "push:1",
+		"on: [push, pull_request]\n":          "push:1 pull_request:1",
+		"on:\n  - push\n  - release\n":        "push:2 release:3",
 		"on:\n  push:\n    tags: [a]\n  x:\n": "push:2+ x:4+",
-		"on:\n":                              "",
-		"true: push\n":                       "push:1",
-		"x: &x push\non: [*x]\n":             "push:1",
+		"on:\n":                               "",
+		"true: push\n":                        "push:1",
+		"x: &x push\non: [*x]\n":              "push:1",
 	} {
 		f, err := workflow.Read([]byte(text))
 		if err != nil {
