@@ -27,8 +27,8 @@ type handoff struct {
 	inputs, scope, authority, acceptance part
 
 	onFailure, ownedPaths, forbidden, allowedTools, approvalRequired *jsondoc.Value
-	outputSchema, requiredEvidence, expiresAt, budget                *jsondoc.Value
-	dimension                                                        [len(dimensions)]*jsondoc.Value
+	outputSchema, requiredEvidence, expiresAt                        *jsondoc.Value
+	dimension                                                        [len(dimensions)]*jsondoc.Value // of the budget
 }
 
 // part is a member of the handoff that holds others.
@@ -86,20 +86,15 @@ func (p *part) fillable() bool { return p.v == nil || p.v.Kind == jsondoc.Object
 
 // fillBudget fills each dimension that is missing.
 func (h *handoff) fillBudget(given *jsondoc.Value) {
-	h.budget = member(h.authority.v, fBudget)
-	made := empty(h.budget)
-	if made || h.budget.Is(jsondoc.Object) {
-		for i, name := range dimensions {
-			h.dimension[i] = member(h.budget, name)
-			if d := member(given, name); d != nil && h.dimension[i] == nil && h.authority.fillable() {
-				h.dimension[i] = d
-				if made {
-					h.budget = given
-				}
-				h.authority.made = h.authority.v == nil
-				h.applied = append(h.applied, fAuthority+"."+fBudget+"."+name)
-			}
+	budget := member(h.authority.v, fBudget)
+	for i, name := range dimensions {
+		h.dimension[i] = member(budget, name)
+		d := member(given, name)
+		if d == nil || h.dimension[i] != nil || !h.authority.fillable() || !empty(budget) && budget.Kind != jsondoc.Object {
+			continue
 		}
+		h.dimension[i], h.authority.made = d, h.authority.v == nil
+		h.applied = append(h.applied, fAuthority+"."+fBudget+"."+name)
 	}
 }
 
