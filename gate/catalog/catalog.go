@@ -8,6 +8,7 @@ import (
 
 	"github.com/handoff-gate/handoff-gate/gate/criteria"
 	"github.com/handoff-gate/handoff-gate/gate/drift"
+	"github.com/handoff-gate/handoff-gate/gate/governance"
 	"github.com/handoff-gate/handoff-gate/gate/install"
 	"github.com/handoff-gate/handoff-gate/gate/integrity"
 	"github.com/handoff-gate/handoff-gate/gate/lint"
@@ -29,6 +30,7 @@ func Rules() []*rule.Rule {
 		pointer.Rules,
 		trust.Rules,
 		schemacheck.Rules,
+		governance.Rules,
 		criteria.Rules,
 		install.Rules,
 		session.Rules,

@@ -82,6 +82,18 @@ func (r *Repo) RemoteURL(ctx context.Context) (string, error) {
 	return firstRemote(string(out)), nil
 }
 
+// OriginURL gives the URL of the remote origin; "" where there is none. It may hold
+// a password: print no part of it unseen.
+func (r *Repo) OriginURL(ctx context.Context) (string, error) {
+	out, err := r.output(ctx, "config", "-z", "--get-all", "remote.origin.url")
+	var e *Error
+	if errors.As(err, &e) && e.Status == 1 {
+		return "", nil // no such key
+	}
+	first, _, _ := strings.Cut(string(out), "\x00")
+	return first, err
+}
+
 // firstRemote chooses from the records "remote.NAME.url", LF, URL, NUL.
 func firstRemote(records string) string {
 	first, url := "", ""

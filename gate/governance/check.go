@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"regexp"
 	"strings"
@@ -21,8 +22,8 @@ type Input struct {
 	Name    string    // of the project's folder; names the package in a journal where nothing else does
 	Work    gate.Tree // the work tree
 	// Follow tells where a path of the work tree leads when every symbolic link is
-	// followed. Outside says that it leads out of the repository; fs.ErrNotExist
-	// that nothing is there.
+	// followed. Outside says that it leads out of the repository; an fs.ErrNotExist,
+	// that nothing is there, may come with a target.
 	Follow func(path string) (target string, outside bool, err error)
 	Config *Config
 	// Tracked lists the files below the project that git tracks and that one of the
@@ -48,6 +49,7 @@ type Judge struct {
 	in      Input
 	pkg     *Package
 	present Present
+	floors  []Floor // of the gate claims, once it was decided
 }
 
 // NewJudge makes a Judge.
@@ -154,66 +156,155 @@ func (j *Judge) config(r *rule.Rule, span report.Span, message, remedy string) r
 var drive = regexp.MustCompile(`^[A-Za-z]:`)
 
 // inside applies rule P (2.3) to a path out of the configuration and gives it from
-// the repository's top level, without links where something stands there. A path
-// that breaks the rule is a finding, and nothing of it may be read.
+// the repository's top level. A path that breaks the rule is a finding, and
+// nothing of it may be read.
 func (j *Judge) inside(t Text) (p string, escape []report.Finding) {
-	bad := func(why string) (string, []report.Finding) {
-		return "", []report.Finding{j.config(PathEscape, t.Span, fmt.Sprintf("The path %s is not read: %s.", j.quote(t.Text), why),
-			"Write a path inside the project: relative, without a drive, and not through a link that leads elsewhere.")}
+	p, _, why := j.resolve(t.Text)
+	if why == "" {
+		return p, nil
 	}
-	slashed := strings.ReplaceAll(t.Text, `\`, "/")
+	return "", []report.Finding{j.config(PathEscape, t.Span, fmt.Sprintf("The path %s is not read: %s.", j.quote(t.Text), why),
+		"Write a path inside the project: relative, without a drive, and not through a link that leads elsewhere.")}
+}
+
+// resolve gives a path of the project from the repository's top level, as it is
+// written and with every link followed. why is the end of a sentence that says how
+// it breaks rule P, "" when it does not.
+func (j *Judge) resolve(text string) (p, target, why string) {
+	slashed := strings.ReplaceAll(text, `\`, "/")
 	local := path.Clean(slashed)
 	switch {
 	case strings.HasPrefix(slashed, "/"):
-		return bad("it is not relative")
-	case drive.MatchString(t.Text):
-		return bad("it begins with a drive")
+		return "", "", "it is not relative"
+	case drive.MatchString(text):
+		return "", "", "it begins with a drive"
 	case local == ".." || strings.HasPrefix(local, "../"):
-		return bad("it leads out of the project")
+		return "", "", "it leads out of the project"
 	case ofGit(local):
-		return bad("it is in git's own folder")
+		return "", "", "it is in git's own folder"
 	}
-	p = j.path(path.Clean(t.Text))
-	if t.Text == "" {
+	p = j.path(path.Clean(text))
+	if path.Clean(text) == "." {
 		p = j.in.Project
 	}
 	target, outside, err := j.in.Follow(p)
 	switch {
 	case outside:
-		return bad("a symbolic link on its way leads out of the repository")
-	case err != nil:
-		return p, nil // what there is to say of it the gate says when it reads
+		return "", "", "a symbolic link on its way leads out of the repository"
+	case err != nil && target == "":
+		return p, p, "" // what there is to say of it the gate says when it reads
 	}
 	if _, below := gate.Below(j.in.Project, target); !below && target != j.in.Project {
-		return bad("a symbolic link on its way leads out of the project")
+		return "", "", "a symbolic link on its way leads out of the project"
 	}
 	if ofGit(target) {
-		return bad("a symbolic link on its way leads into git's own folder")
+		return "", "", "a symbolic link on its way leads into git's own folder"
 	}
-	return p, nil
-}
-
-// gates are the functions that decide: what they give is the summary, and what
-// they found. claims is not among them, as its scripts run last.
-var gates = map[string]func(*Judge, context.Context) (string, []report.Finding, error){
-	Changelog:       plain((*Judge).changelogGate),
-	ChangelogFormat: plain((*Judge).formatGate),
-	VersionSync:     plain((*Judge).versionGate),
-}
-
-func plain(decide func(*Judge) (string, []report.Finding)) func(*Judge, context.Context) (string, []report.Finding, error) {
-	return func(j *Judge, _ context.Context) (string, []report.Finding, error) {
-		summary, findings := decide(j)
-		return summary, findings, nil
-	}
+	return p, target, ""
 }
 
 // Gate decides one gate: what Omit leaves out and what does not apply is skipped.
-// The error says that ctx was cancelled.
+// Scripts of claims are not run: their claims are not proven. The error says that
+// ctx was cancelled.
 func (j *Judge) Gate(ctx context.Context, id string) (Gate, error) {
 	if g, skip := j.skipped(id); skip {
 		return g, nil
 	}
-	summary, findings, err := gates[id](j, ctx)
-	return Judged(id, Titles[id], summary, findings), err
+	var summary string
+	var findings []report.Finding
+	var err error
+	switch id {
+	case Changelog:
+		summary, findings = j.changelogGate()
+	case ChangelogFormat:
+		summary, findings = j.formatGate()
+	case VersionSync:
+		summary, findings = j.versionGate()
+	case Claims:
+		summary, findings, j.floors = j.claimsGate(ctx)
+	case ForbiddenPatterns:
+		summary, findings, err = j.patternsGate(ctx)
+	case SchemaDocSync:
+		summary, findings = j.docSyncGate()
+	case DocLinks:
+		summary, findings, err = j.linksGate(ctx)
+	case Handoff:
+		summary, findings = j.handoffGate()
+	default:
+		panic("governance: there is no gate " + id)
+	}
+	return Judged(id, Titles[id], summary, findings), errors.Join(err, ctx.Err())
+}
+
+// Pending is a check that has decided everything but the claims whose scripts are
+// yet to run: nothing of the work tree is read once one has begun.
+type Pending struct {
+	Floors []Floor
+
+	judge  *Judge
+	result Result
+}
+
+// Check decides the eight gates of one project. The error says that ctx was
+// cancelled.
+func Check(ctx context.Context, in Input) (*Pending, error) {
+	c := in.Config
+	p := &Pending{result: Result{Command: "check"}}
+	p.result.Config, p.result.Problems = c.Layer("check")
+	if len(p.result.Problems) > 0 {
+		p.result.Gates = NoneEvaluated(IDs, Titles)
+		return p, nil
+	}
+	omit := map[string]string{}
+	for _, id := range IDs {
+		if by, out := c.Deselects(id); out {
+			omit[id] = by
+		}
+	}
+	maps.Copy(omit, in.Omit)
+	in.Omit = omit
+	p.judge = NewJudge(in)
+	for _, id := range IDs {
+		g, err := p.judge.Gate(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		p.result.Gates = append(p.result.Gates, g)
+	}
+	p.Floors = p.judge.floors
+	return p, nil
+}
+
+// NoneEvaluated are the gates of a project whose configuration is invalid.
+func NoneEvaluated(ids []string, titles map[string]string) []Gate {
+	out := make([]Gate, len(ids))
+	for i, id := range ids {
+		out[i] = Gate{ID: id, Title: titles[id], Outcome: Unevaluated, Reason: ConfigFile + " is not valid"}
+	}
+	return out
+}
+
+// Finish gives the result, with how the scripts of Floors ended, in their order.
+func (p *Pending) Finish(floors []FloorResult) Result {
+	for i, f := range p.Floors {
+		for k, g := range p.result.Gates {
+			if g.ID == Claims {
+				p.result.Gates[k] = Judged(g.ID, g.Title, g.Reason, append(g.Findings, f.judge(p.judge, floors[i])...))
+			}
+		}
+	}
+	return p.result
+}
+
+// Alone adds to a result in which no gate ran, though the configuration is valid,
+// the error that says so. In a report of check or doctor alone this is no pass.
+func (r Result) Alone(notEvaluated *rule.Rule, config string, commands gate.Commands) Result {
+	if len(r.Problems) > 0 || r.Evaluated() > 0 {
+		return r
+	}
+	r.Config.Findings = append(r.Config.Findings, notEvaluated.At(config, report.Span{}, "No gate ran: each was left out or lacks its input.",
+		again(commands, "Configure or select at least one gate in "+ConfigFile+", or run no governance check here.")))
+	r.Config.Summary += "; no gate ran"
+	r.Config.Settle()
+	return r
 }

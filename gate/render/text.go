@@ -25,6 +25,9 @@ type TextOptions struct {
 	Color  bool     // SGR colours, for a terminal
 	Quiet  bool     // leave out what is fine: layers that are ok or skipped, and notices
 	Advice []string // lines printed before the verdict, in our own words
+
+	// FailuresOnly also leaves out layers that have warnings and no error.
+	FailuresOnly bool
 }
 
 // The SGR parameters of the colours used.
@@ -97,7 +100,7 @@ func (t *textWriter) head(r *report.Report) {
 
 // shown tells whether a layer is printed.
 func (t *textWriter) shown(l *report.Layer) bool {
-	return !t.o.Quiet || l.Status == report.Warn || l.Status == report.Failed
+	return l.Status == report.Failed || !t.o.FailuresOnly && (!t.o.Quiet || l.Status == report.Warn)
 }
 
 func (t *textWriter) project(p *report.Project) {
