@@ -1,12 +1,13 @@
 package adopt
 
 import (
+	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"unicode/utf8"
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/disk"
@@ -19,13 +20,26 @@ import (
 // read on when they are written.
 type Journal struct {
 	journal.Set
-	folder  *Folder
-	sums    map[string]journal.Digest // of the bytes that were read; of an absent file none
-	closing []func()
+	folder    *Folder
+	sums      map[string]journal.Digest // of the bytes that were read; of an absent file none
+	indexFile *handoffFile
+	closing   []func()
 }
 
 // JournalProblems says that archive and index contradict themselves or each other.
-type JournalProblems struct{ Problems []journal.Problem }
+type JournalProblems struct {
+	Named []JournalProblem // the first of them
+	Count int
+}
+
+// JournalProblem is a problem with the entry that it is about.
+type JournalProblem struct {
+	Kind          journal.ProblemKind
+	Digest, Title string // outside text
+}
+
+// maxNamed is how many problems are named.
+const maxNamed = 20
 
 func (p *JournalProblems) Error() string { return "the archive and its index do not agree" }
 
@@ -98,10 +112,19 @@ func (j *Journal) read(reindex bool) (err error) {
 	if err := j.readIndex(); err != nil {
 		return err
 	}
-	if problems := j.Problems(reindex); len(problems) > 0 {
-		return &JournalProblems{problems}
+	problems := j.Problems(reindex)
+	if len(problems) == 0 {
+		return nil
 	}
-	return nil
+	p := &JournalProblems{Count: len(problems)}
+	for _, x := range problems[:min(len(problems), maxNamed)] {
+		digest, title, err := j.Concerns(x)
+		if err != nil {
+			return err
+		}
+		p.Named = append(p.Named, JournalProblem{x.Kind, digest, title})
+	}
+	return p
 }
 
 // Close lets the files go.
@@ -113,17 +136,13 @@ func (j *Journal) Close() {
 
 // document reads a journal file; nil when there is none.
 func (j *Journal) document(name string) (*journal.Document, error) {
-	file, err := j.folder.openJournalFile(name)
+	file, err := j.open(name)
 	if file == nil {
 		return nil, err
 	}
-	j.closing = append(j.closing, file.Close)
-	doc, err := journal.Read(io.NewSectionReader(file, 0, gate.MaxHandoffFile+1))
+	doc, err := journal.Read(file)
 	if err != nil {
 		return nil, called(name, err)
-	}
-	if doc.Size > gate.MaxHandoffFile {
-		return nil, called(name, errTooLarge)
 	}
 	j.sums[name] = doc.Sum
 	return doc, nil
@@ -142,23 +161,37 @@ func (f *Folder) openJournalFile(name string) (*handoffFile, error) {
 	return file, nil
 }
 
+// open is openJournalFile for a file that stays open until the journal is closed.
+func (j *Journal) open(name string) (*handoffFile, error) {
+	file, err := j.folder.openJournalFile(name)
+	if file == nil {
+		return nil, err
+	}
+	j.closing = append(j.closing, file.Close)
+	if file.info.Size() > gate.MaxHandoffFile {
+		return nil, called(name, errTooLarge)
+	}
+	return file, nil
+}
+
 // called puts a file's name before what is said of it.
 func called(name string, err error) error { return fmt.Errorf("%s/%s %w", gate.HandoffDir, name, err) }
 
 func (j *Journal) readIndex() error {
-	data, _, err := j.folder.read(IndexName, gate.MaxHandoffFile)
+	file, err := j.open(IndexName)
+	if file == nil {
+		return err
+	}
+	j.Index, err = journal.ReadIndex(file)
+	var malformed *journal.MalformedError
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errBroken):
-		return nil
+	case errors.As(err, &malformed):
+		return &IndexError{err}
 	case err != nil:
 		return called(IndexName, err)
-	case !utf8.Valid(data):
-		return called(IndexName, errors.New("is not valid UTF-8"))
 	}
-	if j.Index, err = journal.ParseIndex(data); err != nil {
-		return &IndexError{err}
-	}
-	j.sums[IndexName] = sha256.Sum256(data)
+	j.indexFile = file
+	j.sums[IndexName] = j.Index.Sum
 	return nil
 }
 
@@ -166,7 +199,7 @@ func (j *Journal) readIndex() error {
 func (j *Journal) unchanged(names ...string) error {
 	for _, name := range names {
 		want, was := j.sums[name]
-		file, err := j.folder.openJournalFile(name)
+		file, err := j.open(name)
 		if err != nil {
 			return err
 		}
@@ -174,9 +207,7 @@ func (j *Journal) unchanged(names ...string) error {
 		var got journal.Digest
 		if is {
 			sum := sha256.New()
-			_, err = io.Copy(sum, io.LimitReader(file, gate.MaxHandoffFile+1))
-			file.Close()
-			if err != nil {
+			if _, err := io.Copy(sum, file); err != nil {
 				return called(name, unreadable(err))
 			}
 			sum.Sum(got[:0])
@@ -241,16 +272,21 @@ func (j *Journal) Rotate(keep int) (*journal.Rotation, error) {
 		}
 	}
 	// What stands in the archive now decides whether the log may be cut.
-	archive, err := j.document(ArchiveName)
+	archive, err := j.open(ArchiveName)
 	if err != nil {
 		return nil, err
 	}
 	if archive == nil {
 		return nil, ErrNoArchive
 	}
-	if missing := r.Missing(archive); len(missing) > 0 {
-		return nil, called(ArchiveName, fmt.Errorf("does not hold %s %s; %s was left as it is", missing[0].Digest, ShowCut(missing[0].Title), logName))
+	missing, sum, err := r.Missing(archive)
+	if err != nil {
+		return nil, called(ArchiveName, err)
 	}
+	if len(missing) > 0 {
+		return nil, called(ArchiveName, fmt.Errorf("does not hold %s; %s was left as it is", missing[0].Digest, logName))
+	}
+	j.sums[ArchiveName] = sum
 	if len(r.Recorded) > 0 {
 		if err := j.write(IndexName, r.Index(), size, ArchiveName, IndexName); err != nil {
 			return nil, err
@@ -264,7 +300,7 @@ func (j *Journal) Rotate(keep int) (*journal.Rotation, error) {
 func (j *Journal) Reindex() (r *journal.Reindexing, changed bool, err error) {
 	r = j.Set.Reindex()
 	if j.Index != nil {
-		same, err := equals(r.Index(), gate.WithoutCR(j.Index.Bytes()))
+		same, err := equals(r.Index(), withoutCR{io.NewSectionReader(j.indexFile, 0, j.Index.Size)})
 		if same || err != nil {
 			return r, false, err
 		}
@@ -273,21 +309,42 @@ func (j *Journal) Reindex() (r *journal.Reindexing, changed bool, err error) {
 }
 
 // equals tells whether content is some text.
-func equals(content io.WriterTo, text []byte) (bool, error) {
-	c := &comparison{rest: text}
-	_, err := content.WriteTo(c)
-	return !c.differs && len(c.rest) == 0, err
+func equals(content io.WriterTo, text io.Reader) (bool, error) {
+	c := &comparison{text: bufio.NewReader(text)}
+	if _, err := content.WriteTo(c); err != nil || c.differs {
+		return false, err
+	}
+	_, err := c.text.ReadByte()
+	if errors.Is(err, io.EOF) {
+		return true, nil
+	}
+	return false, err
 }
 
 // comparison compares what is written to it with a text.
 type comparison struct {
-	rest    []byte
+	text    *bufio.Reader
+	buf     []byte
 	differs bool
 }
 
 func (c *comparison) Write(p []byte) (int, error) {
-	if c.differs = c.differs || len(p) > len(c.rest) || string(p) != string(c.rest[:len(p)]); !c.differs {
-		c.rest = c.rest[len(p):]
+	if c.differs {
+		return len(p), nil
+	}
+	c.buf = append(c.buf[:0], p...)
+	n, err := io.ReadFull(c.text, c.buf)
+	c.differs = !bytes.Equal(c.buf[:n], p)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return 0, err
 	}
 	return len(p), nil
+}
+
+// withoutCR leaves every CR out of what is read.
+type withoutCR struct{ io.Reader }
+
+func (r withoutCR) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	return copy(p, gate.WithoutCR(p[:n])), err
 }

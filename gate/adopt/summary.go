@@ -31,9 +31,9 @@ type summarizer interface {
 func newSummarizer(name string) summarizer {
 	switch name {
 	case allowlistName:
-		return &jsonSummary{label: "PII allowlist"}
+		return newJSONSummary("PII allowlist")
 	case IndexName:
-		return &jsonSummary{label: "LOG archive index"}
+		return newJSONSummary("LOG archive index")
 	case logName:
 		return &markdownSummary{entry: "Latest entry: ", top: &scan{}}
 	case ArchiveName:
@@ -399,27 +399,89 @@ func columns(t string) string {
 	return clip("Table with columns: "+strings.Join(cells, ", "), maxSummary)
 }
 
-// jsonSummary is the summary of a JSON file of the set.
+// jsonSummary is the summary of a JSON file of the set. Of a document that is
+// large because it has many entries, it holds one at a time.
 type jsonSummary struct {
-	label string
-	data  []byte
+	label   string
+	start   []byte // of the document, until it is known whether a mark stands there
+	begun   bool
+	split   *jsondoc.Splitter
+	unsound bool
+	items   int // of an array
+	entries int // of the last member of that name that is an array and not empty
 }
 
-func (j *jsonSummary) add(p []byte) { j.data = append(j.data, p...) }
+func newJSONSummary(label string) *jsonSummary {
+	j := &jsonSummary{label: label}
+	j.split = &jsondoc.Splitter{Element: func(key []byte, n int, src []byte, _ int64) error {
+		j.unsound = j.unsound || jsondoc.Scan(asUTF8(src), lenient, func(jsondoc.Token) error { return nil }) != nil
+		if len(key) == 0 {
+			j.items = n + 1
+		} else if keyText(key) == entriesKey {
+			j.entries = n + 1
+		}
+		return nil
+	}}
+	return j
+}
+
+// lenient is how JSON.parse reads a document.
+var lenient = jsondoc.Options{KeepEqualKeys: true, KeepSurrogates: true}
+
+// entriesKey is the member whose elements a summary counts.
+const entriesKey = "entries"
+
+const byteOrderMark = "\ufeff"
+
+func asUTF8(src []byte) []byte {
+	if utf8.Valid(src) {
+		return src
+	}
+	return []byte(ecma.Decode(src))
+}
+
+// keyText decodes the spelling of a key.
+func keyText(spelling []byte) (text string) {
+	src := asUTF8(spelling)
+	err := jsondoc.Scan(src, lenient, func(t jsondoc.Token) error {
+		text = sound(t.Text(src))
+		return nil
+	})
+	if err != nil {
+		return ""
+	}
+	return text
+}
+
+func (j *jsonSummary) add(p []byte) {
+	if !j.begun {
+		j.start = append(j.start, p...)
+		if len(j.start) < len(byteOrderMark) {
+			return
+		}
+		p = j.begin()
+	}
+	_, _ = j.split.Write(p) // no element ends it
+}
+
+// begin gives the start of the document without the mark.
+func (j *jsonSummary) begin() []byte {
+	j.begun = true
+	return bytes.TrimPrefix(j.start, []byte(byteOrderMark))
+}
 
 func (j *jsonSummary) end() string {
-	src := j.data
-	if !utf8.Valid(src) {
-		src = []byte(ecma.Decode(src))
+	if !j.begun {
+		_, _ = j.split.Write(j.begin())
 	}
-	src = bytes.TrimPrefix(src, []byte("\ufeff"))
+	src := asUTF8(j.split.Rest())
 	var outer jsondoc.Kind
 	var keys []string
 	var size int // of keys
 	seen := map[string]bool{}
 	depth, items, entries := 0, 0, -1
 	inEntries := false
-	err := jsondoc.Scan(src, jsondoc.Options{KeepEqualKeys: true, KeepSurrogates: true}, func(t jsondoc.Token) error {
+	err := jsondoc.Scan(src, lenient, func(t jsondoc.Token) error {
 		switch t.Kind {
 		case jsondoc.ObjectEnd, jsondoc.ArrayEnd:
 			depth--
@@ -427,7 +489,7 @@ func (j *jsonSummary) end() string {
 		case jsondoc.Key:
 			if depth == 1 {
 				k := sound(t.Text(src))
-				inEntries = k == "entries"
+				inEntries = k == entriesKey
 				if inEntries {
 					entries = -1 // of equal keys the last counts
 				}
@@ -457,8 +519,15 @@ func (j *jsonSummary) end() string {
 		}
 		return nil
 	})
+	// Where elements were handed out, one stands for all.
+	if items > 0 {
+		items = j.items
+	}
+	if entries > 0 {
+		entries = j.entries
+	}
 	switch {
-	case err != nil:
+	case err != nil || j.unsound:
 		return "(not valid JSON)"
 	case outer == jsondoc.Array:
 		return fmt.Sprintf("%s: array of %d", j.label, items)

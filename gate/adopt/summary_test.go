@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
+	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
 )
 
 // summaryOf feeds a file in pieces of a given size.
@@ -148,6 +150,49 @@ func TestJSONSummary(t *testing.T) {
 			t.Errorf("%s %s: %q, want %q", tt.name, tt.body, got, tt.want)
 		}
 	}
+}
+
+// plainJSONSummary is the rule for JSON files once more, over the whole document.
+func plainJSONSummary(label, body string) string {
+	text := strings.TrimPrefix(ecma.Decode(gate.WithoutCR([]byte(body))), "\ufeff")
+	doc, err := jsondoc.Parse([]byte(text), jsondoc.Options{KeepEqualKeys: true, KeepSurrogates: true})
+	if err != nil {
+		return "(not valid JSON)"
+	}
+	switch entries := doc.Root.Get("entries"); {
+	case doc.Root.Is(jsondoc.Array):
+		return fmt.Sprintf("%s: array of %d", label, len(doc.Root.Items))
+	case entries.Is(jsondoc.Array) && len(entries.Items) == 1:
+		return label + ": 1 entry."
+	case entries.Is(jsondoc.Array):
+		return fmt.Sprintf("%s: %d entries.", label, len(entries.Items))
+	case doc.Root.Is(jsondoc.Object):
+		var keys []string
+		for _, m := range doc.Root.Members {
+			if k := strings.ToValidUTF8(m.Key, "\ufffd"); !slices.Contains(keys, k) {
+				keys = append(keys, k)
+			}
+		}
+		return clip(label+" with keys: "+strings.Join(keys, ", "), 150)
+	}
+	return label
+}
+
+func FuzzJSONSummary(f *testing.F) {
+	for _, s := range []string{
+		`{"entries": [1, {"entries": [2]}], "b": []}`, `[[1], 2, {"a": [3]}]`, "\ufeff{\"entries\": [\"\xff\"]}", `{"entries": [1], "entries": []}`,
+		`{"\u0065ntries": [1, 2], "x": [1,]}`, `{"a": "[", "b": [[]]}`, "\ufeff", "[1\r]",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		want := plainJSONSummary("LOG archive index", body)
+		for _, piece := range []int{1, 2, 7, 1 + len(body)} {
+			if got := summaryOf(IndexName, body, piece); got != want {
+				t.Errorf("%q in pieces of %d: %q, want %q", body, piece, got, want)
+			}
+		}
+	})
 }
 
 func TestTidy(t *testing.T) {

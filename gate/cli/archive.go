@@ -78,7 +78,7 @@ func runArchive(ctx context.Context, p Process, args []string) error {
 	if err != nil {
 		return err
 	}
-	a := &archiving{newAuthoring("archive", p, project), int(keep)}
+	a := &archiving{authoring: newAuthoring("archive", p, project), keep: int(keep)}
 	boundary, err := a.boundary(ctx)
 	if err != nil {
 		return a.failed(err)
@@ -119,25 +119,28 @@ func runArchive(ctx context.Context, p Process, args []string) error {
 type archiving struct {
 	*authoring
 	keep int
-}
-
-// listed is how many entries a message lists; it says how many more there are.
-const listed = 20
-
-// list is a list of lines for a message, of bounded length.
-func list(n int, line func(i int) string) string {
-	var b strings.Builder
-	for i := range min(n, listed) {
-		b.WriteString(line(i) + "\n")
-	}
-	if n > listed {
-		fmt.Fprintf(&b, "  - and %d more\n", n-listed)
-	}
-	return b.String()
+	err  error // of reading a title
 }
 
 // named names an entry by what the index records of it.
 func named(digest, title string) string { return adopt.ShowCut(digest) + " " + adopt.ShowCut(title) }
+
+// more says how many are not listed.
+func more(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("  - and %d more\n", n)
+}
+
+// maxListed is how many entries a warning lists.
+const maxListed = 20
+
+// title notes that a title could not be read, for the end of the run.
+func (a *archiving) title(title string, err error) string {
+	a.err = errors.Join(a.err, err)
+	return title
+}
 
 // unsound says why a journal cannot be worked on.
 func (a *archiving) unsound(err error) error {
@@ -152,20 +155,20 @@ func (a *archiving) unsound(err error) error {
 		return a.failed(err)
 	}
 	lost := false
-	lines := list(len(problems.Problems), func(i int) string {
-		p := problems.Problems[i]
-		entry := named(p.Digest, p.Title)
+	var b strings.Builder
+	for _, p := range problems.Named {
+		what := adopt.ArchiveName + " holds an entry twice"
 		switch p.Kind {
 		case journal.ArchivedTwice:
-			return fmt.Sprintf("  - %s holds an entry twice: %s", adopt.ArchiveName, entry)
 		case journal.IndexedTwice:
-			return fmt.Sprintf("  - %s records an entry twice: %s", adopt.IndexName, entry)
-		default:
+			what = adopt.IndexName + " records an entry twice"
+		case journal.Lost:
 			lost = true
-			return fmt.Sprintf("  - %s no longer holds an entry that %s records: %s", adopt.ArchiveName, adopt.IndexName, entry)
+			what = adopt.ArchiveName + " no longer holds an entry that " + adopt.IndexName + " records"
 		}
-	})
-	a.say("handoff-gate archive: %s; nothing was written\n%s", problems, lines)
+		fmt.Fprintf(&b, "  - %s: %s\n", what, named(p.Digest, p.Title))
+	}
+	a.say("handoff-gate archive: %s; nothing was written\n%s%s", problems, b.String(), more(problems.Count-len(problems.Named)))
 	if lost {
 		a.say("fix: restore the entry from git (%s, or an earlier commit); for a deliberate redaction run `%s`\n",
 			a.restore(adopt.ArchiveName), a.again("archive")+" --reindex")
@@ -207,9 +210,11 @@ func (a *archiving) verify(j *adopt.Journal) error {
 	unindexed := j.Unindexed()
 	if len(unindexed) > 0 {
 		a.warn(fmt.Sprintf("%s of %s not on record in %s, so no change of it would be noticed:", plural.Of(len(unindexed), "entry"), adopt.ArchiveName, adopt.IndexName))
-		a.say("%s", list(len(unindexed), func(i int) string {
-			return "  - " + named(unindexed[i].Digest.String(), unindexed[i].Title)
-		}))
+		var b strings.Builder
+		for _, e := range unindexed[:min(len(unindexed), maxListed)] {
+			fmt.Fprintf(&b, "  - %s\n", named(e.Digest.String(), a.title(j.Archive.Title(e))))
+		}
+		a.say("%s%s", b.String(), more(len(unindexed)-maxListed))
 	}
 	if n := len(j.Log.Entries); n > a.keep {
 		command := a.again("archive")
@@ -218,6 +223,9 @@ func (a *archiving) verify(j *adopt.Journal) error {
 		}
 		a.say("handoff-gate archive: LOG.md has %s, and is to keep %d\nfix: %s\n", plural.Of(n, "entry"), a.keep, command)
 		return exitStatus(statusFail)
+	}
+	if a.err != nil {
+		return a.failed(a.err)
 	}
 	archived := 0
 	if j.Archive != nil {
@@ -248,17 +256,20 @@ func (a *archiving) reindex(j *adopt.Journal) error {
 		return a.failed(err)
 	}
 	for _, e := range unexplained {
-		a.warn(fmt.Sprintf("the newly recorded entry %s holds no \"[redacted: <reason>]\", the only edit that the protocol allows", named(e.Digest.String(), e.Title)))
+		a.warn(fmt.Sprintf("the newly recorded entry %s holds no \"[redacted: <reason>]\", the only edit that the protocol allows", named(e.Digest.String(), a.title(j.Archive.Title(e)))))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "reindexed %s: %s\n", adopt.IndexName, n)
 	for _, x := range r.Dropped {
-		fmt.Fprintf(&b, "dropped %s %s\n", adopt.Show(x.Digest), adopt.Show(x.Title))
+		fmt.Fprintf(&b, "dropped %s %s\n", adopt.Show(x.Digest()), adopt.Show(a.title(j.Index.Title(x))))
 	}
 	for _, e := range r.Recorded {
-		fmt.Fprintf(&b, "recorded %s %s\n", e.Digest, adopt.Show(e.Title))
+		fmt.Fprintf(&b, "recorded %s %s\n", e.Digest, adopt.Show(a.title(j.Archive.Title(e))))
 	}
 	fmt.Fprintf(&b, "unchanged %d\n", r.Unchanged)
 	b.WriteString("Any edit of the archive is accepted as it is, meant or not: look at each line above.\n")
+	if a.err != nil {
+		return a.failed(a.err)
+	}
 	return a.next(b.String())
 }

@@ -1,11 +1,12 @@
 package journal
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -15,37 +16,33 @@ import (
 
 // Record is what the index has on record of one archived entry.
 type Record struct {
-	Digest string // as it stands there; the digest of an entry, if nobody changed it
-	Title  string // "" where there is none
-
-	off, end int // of its bytes in the index
+	digest Digest
+	odd    string // what stands there instead of the digest of any entry
+	off    int64  // of its bytes in the index
+	size   int
 }
 
-// digest gives the digest that a record spells as an index is to spell it.
-func (r Record) digest() (d Digest, ok bool) {
-	if len(r.Digest) != hex.EncodedLen(len(d)) || strings.ToLower(r.Digest) != r.Digest {
-		return d, false
+// Digest gives the digest as it stands in the index.
+func (r Record) Digest() string {
+	if r.odd != "" {
+		return r.odd
 	}
-	_, err := hex.Decode(d[:], []byte(r.Digest))
-	return d, err == nil
+	return r.digest.String()
 }
 
-// Index is LOG-ARCHIVE.index.json (aahp-authoring.md 4.2).
+// known tells whether a record is of one of these entries.
+func (r Record) known(entries map[Digest]bool) bool { return r.odd == "" && entries[r.digest] }
+
+// Index is LOG-ARCHIVE.index.json (aahp-authoring.md 4.2). As of a Document, its
+// texts are read when they are asked for.
 type Index struct {
 	Records []Record // the newest first
+	Sum     Digest   // of all bytes of the file
+	Size    int64    // in bytes
 
-	src     []byte
-	members []indexMember
-}
-
-// Bytes are those that were read.
-func (x *Index) Bytes() []byte { return x.src }
-
-// indexMember is a member of the document, in the bytes of the index.
-type indexMember struct {
-	key              string
-	keyOff, keyEnd   int
-	valueOff, valEnd int
+	src  *window
+	rest []byte // the document without its records
+	root *jsondoc.Value
 }
 
 // The members of an index.
@@ -60,225 +57,209 @@ const (
 // but the manifest.
 const indexDepth = 1000
 
-// ParseIndex reads an index. The error says in one sentence, without the file's
-// name, why it is malformed.
-func ParseIndex(src []byte) (*Index, error) {
-	p := indexParser{index: &Index{src: src}}
-	if err := jsondoc.Scan(src, jsondoc.Options{MaxDepth: indexDepth}, p.token); err != nil {
-		var e *jsondoc.Error
-		if errors.As(err, &e) {
-			return nil, fmt.Errorf("is not valid JSON: %w (byte %d)", err, e.Offset)
-		}
+// ErrNotUTF8 says that an index is not UTF-8.
+var ErrNotUTF8 = errors.New("is not valid UTF-8")
+
+// MalformedError says in one sentence, without the file's name, why an index is
+// malformed.
+type MalformedError struct{ reason string }
+
+func (e *MalformedError) Error() string { return e.reason }
+
+func malformed(format string, args ...any) error {
+	return &MalformedError{fmt.Sprintf(format, args...)}
+}
+
+// ReadIndex reads an index. The error is ErrNotUTF8, a *MalformedError, or one of
+// reading.
+func ReadIndex(src io.ReaderAt) (*Index, error) {
+	x := &Index{src: newWindow(src)}
+	whole := sha256.New()
+	split := &jsondoc.Splitter{
+		Wanted: func(key []byte) bool { return isEntries(key) },
+		Element: func(_ []byte, _ int, src []byte, off int64) error {
+			r, err := record(src)
+			r.off = off
+			x.Records = append(x.Records, r)
+			return err
+		},
+	}
+	size, err := io.Copy(io.MultiWriter(whole, split), io.NewSectionReader(src, 0, 1<<62))
+	if err != nil {
 		return nil, err
 	}
+	x.Size = size
+	whole.Sum(x.Sum[:0])
+	x.rest = split.Rest()
+	doc, err := jsondoc.Parse(x.rest, jsondoc.Options{MaxDepth: indexDepth})
+	if err != nil {
+		return nil, notJSON(err)
+	}
+	x.root = doc.Root
+	version, ok := x.root.Get(versionMember).Float()
 	switch {
-	case !p.object:
-		return nil, errors.New("is no JSON object")
-	case !p.version:
-		return nil, errors.New("has not the version 1")
-	case !p.entries:
-		return nil, errors.New("has no array of entries")
+	case x.root.Kind != jsondoc.Object:
+		return nil, malformed("is no JSON object")
+	case !ok || version != 1:
+		return nil, malformed("has not the version 1")
+	case !x.root.Get(entriesMember).Is(jsondoc.Array):
+		return nil, malformed("has no array of entries")
 	}
-	return p.index, nil
+	return x, nil
 }
 
-// indexParser reads the tokens of an index: no tree of a file that may be large.
-type indexParser struct {
-	index *Index
-	depth int
-	key   string // of the innermost member, at the depths that count
-
-	object, version, entries bool // were seen, as they must be
-	inEntries, hasDigest     bool
+// isEntries tells whether the spelling of a key is that of the member with the
+// entries.
+func isEntries(key []byte) bool {
+	doc, err := jsondoc.Parse(key, jsondoc.Options{})
+	return err == nil && doc.Root.Text == entriesMember
 }
 
-var errNoRecord = errors.New("has an entry that is no object with a string sha256")
-
-func (p *indexParser) token(t jsondoc.Token) error {
-	x := p.index
-	switch t.Kind {
-	case jsondoc.Key:
-		p.key = ""
-		if p.depth == 1 || p.depth == 3 {
-			p.key = t.Text(x.src)
-		}
-		if p.depth == 1 {
-			x.members = append(x.members, indexMember{key: p.key, keyOff: t.Off, keyEnd: t.End})
-		}
-		return nil
-	case jsondoc.ObjectEnd, jsondoc.ArrayEnd:
-		p.depth--
-		return p.ended(t)
-	default:
+func notJSON(err error) error {
+	var e *jsondoc.Error
+	if errors.As(err, &e) && e.Problem == jsondoc.BadUTF8 {
+		return ErrNotUTF8
 	}
-	switch p.depth {
-	case 0:
-		p.object = t.Kind == jsondoc.Object
-	case 1:
-		if !p.object {
-			break
-		}
-		x.members[len(x.members)-1].valueOff = t.Off
-		switch p.key {
-		case versionMember:
-			v, err := jsondoc.Parse(x.src[t.Off:t.End], jsondoc.Options{})
-			if err == nil && t.Kind == jsondoc.Number {
-				n, ok := v.Root.Float()
-				p.version = ok && n == 1
-			}
-		case entriesMember:
-			p.entries = t.Kind == jsondoc.Array
-		}
-		p.inEntries = p.key == entriesMember && p.entries
-	case 2:
-		if !p.inEntries {
-			break
-		}
-		if t.Kind != jsondoc.Object {
-			return errNoRecord
-		}
-		x.Records = append(x.Records, Record{off: t.Off})
-		p.hasDigest = false
-	case 3:
-		if !p.inEntries || t.Kind != jsondoc.String {
-			break
-		}
-		switch r := &x.Records[len(x.Records)-1]; p.key {
-		case digestMember:
-			r.Digest, p.hasDigest = t.Text(x.src), true
-		case titleMember:
-			r.Title = t.Text(x.src)
-		}
-	}
-	if t.Kind == jsondoc.Object || t.Kind == jsondoc.Array {
-		p.depth++
-		return nil
-	}
-	return p.ended(t)
+	return malformed("is not valid JSON: %s", err)
 }
 
-// ended takes the end of a value.
-func (p *indexParser) ended(t jsondoc.Token) error {
-	x := p.index
-	switch {
-	case p.depth == 1 && p.object:
-		x.members[len(x.members)-1].valEnd = t.End
-	case p.depth == 2 && p.inEntries:
-		if !p.hasDigest {
-			return errNoRecord
-		}
-		x.Records[len(x.Records)-1].end = t.End
+// record reads one element of the index.
+func record(src []byte) (Record, error) {
+	doc, err := jsondoc.Parse(src, jsondoc.Options{MaxDepth: indexDepth - 2})
+	if err != nil {
+		return Record{}, notJSON(err)
 	}
-	return nil
+	d := doc.Root.Get(digestMember)
+	if !d.Is(jsondoc.String) {
+		return Record{}, malformed("has an entry that is no object with a string %s", digestMember)
+	}
+	r := Record{size: len(src)}
+	if n, err := hex.Decode(r.digest[:], []byte(d.Text[:min(len(d.Text), hex.EncodedLen(len(r.digest)))])); err != nil || n < len(r.digest) || r.digest.String() != d.Text {
+		r.digest, r.odd = Digest{}, d.Text
+		if r.odd == "" {
+			r.odd = `""`
+		}
+	}
+	return r, nil
 }
 
-// IndexFile is the content of an index that is to be written.
-type IndexFile struct {
-	Front []Entry // entries to be recorded, before what is on record
-	Rest  *Index  // what is on record and stays as it is spelled; nil for nothing
+// spelling reads a record's bytes.
+func (x *Index) spelling(r Record) (*jsondoc.Value, []byte, error) {
+	src := make([]byte, r.size)
+	if n, err := x.src.ReadAt(src, r.off); n < len(src) {
+		return nil, nil, errors.Join(io.ErrUnexpectedEOF, err)
+	}
+	doc, err := jsondoc.Parse(src, jsondoc.Options{MaxDepth: indexDepth - 2})
+	if err != nil {
+		return nil, nil, err
+	}
+	return doc.Root, src, nil
+}
+
+// Title reads what the index has on record as an entry's title; "" where there is
+// none.
+func (x *Index) Title(r Record) (string, error) {
+	v, _, err := x.spelling(r)
+	if err != nil || !v.Get(titleMember).Is(jsondoc.String) {
+		return "", err
+	}
+	return v.Get(titleMember).Text, nil
+}
+
+// indexFile is the content of an index that is to be written: entries to be
+// recorded, and after them what is on record and stays as it is spelled.
+type indexFile struct {
+	from  *Document
+	front []Entry
+	rest  *Index // nil for nothing
 }
 
 // WriteTo writes the index.
-func (f IndexFile) WriteTo(w io.Writer) (int64, error) {
-	out := &indexWriter{w: w}
-	if f.Rest == nil {
-		out.add([]byte("{\n  \"version\": 1,\n  \"entries\": "))
-		out.records(f)
-		out.add([]byte("\n}\n"))
-		return out.written, out.err
-	}
-	for i, m := range f.Rest.members {
-		separator := ",\n  "
-		if i == 0 {
-			separator = "{\n  "
-		}
-		out.add([]byte(separator))
-		out.ascii(f.Rest.src[m.keyOff:m.keyEnd])
-		out.add([]byte(": "))
-		if m.key == entriesMember {
-			out.records(f)
-		} else {
-			out.spelled(f.Rest.src[m.valueOff:m.valEnd], 1)
-		}
-	}
-	out.add([]byte("\n}\n"))
-	return out.written, out.err
+func (f indexFile) WriteTo(w io.Writer) (int64, error) {
+	c := &counter{w: w}
+	err := f.write(c)
+	return c.n, err
 }
 
-// indexWriter writes ASCII and remembers the first error.
-type indexWriter struct {
-	w       io.Writer
-	buf     []byte
-	written int64
-	err     error
-}
-
-func (o *indexWriter) add(p []byte) {
-	if o.err != nil {
-		return
-	}
-	n, err := o.w.Write(p)
-	o.written += int64(n)
-	o.err = err
-}
-
-// ascii adds JSON with every character above U+007F escaped: it can only stand
-// in a string.
-func (o *indexWriter) ascii(p []byte) {
-	o.buf = o.buf[:0]
-	for i := 0; i < len(p); {
-		if p[i] < utf8.RuneSelf {
-			o.buf = append(o.buf, p[i])
-			i++
-			continue
+func (f indexFile) write(w io.Writer) error {
+	if f.rest == nil {
+		if _, err := io.WriteString(w, "{\n  \"version\": 1,\n  \"entries\": "); err != nil {
+			return err
 		}
-		r, n := utf8.DecodeRune(p[i:])
-		i += n
-		if high, low := utf16.EncodeRune(r); high != utf8.RuneError {
-			o.buf = fmt.Appendf(o.buf, `\u%04x\u%04x`, high, low)
-		} else {
-			o.buf = fmt.Appendf(o.buf, `\u%04x`, r)
+		if err := f.entries(w); err != nil {
+			return err
+		}
+		_, err := io.WriteString(w, "\n}\n")
+		return err
+	}
+	between := "{\n  "
+	for _, m := range f.rest.root.Members {
+		if _, err := fmt.Fprintf(w, "%s%s: ", between, ascii(f.rest.rest[m.KeyOff:m.KeyEnd])); err != nil {
+			return err
+		}
+		between = ",\n  "
+		if m.Key == entriesMember {
+			if err := f.entries(w); err != nil {
+				return err
+			}
+		} else if _, err := w.Write(ascii(ecma.AppendSpelled(nil, f.rest.rest, m.Value, 1))); err != nil {
+			return err
 		}
 	}
-	o.add(o.buf)
+	_, err := io.WriteString(w, "\n}\n")
+	return err
 }
 
-// spelled adds a value of an index that was read, laid out anew.
-func (o *indexWriter) spelled(src []byte, level int) {
-	doc, err := jsondoc.Parse(src, jsondoc.Options{MaxDepth: indexDepth})
-	if err != nil {
-		o.err = errors.Join(o.err, err)
-		return
+// entries writes the array of entries.
+func (f indexFile) entries(w io.Writer) error {
+	between := "[\n    "
+	for _, e := range f.front {
+		title, err := f.from.Title(e)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(w, "%s{\n      %q: %q,\n      %q: %s\n    }", between, digestMember, e.Digest.String(), titleMember, ascii(ecma.AppendString(nil, title)))
+		if err != nil {
+			return err
+		}
+		between = ",\n    "
 	}
-	o.ascii(ecma.AppendSpelled(nil, src, doc.Root, level))
+	if f.rest != nil {
+		for _, r := range f.rest.Records {
+			v, src, err := f.rest.spelling(r)
+			if err != nil {
+				return err
+			}
+			if _, err := fmt.Fprintf(w, "%s%s", between, ascii(ecma.AppendSpelled(nil, src, v, 2))); err != nil {
+				return err
+			}
+			between = ",\n    "
+		}
+	}
+	end := "\n  ]"
+	if between[0] == '[' {
+		end = "[]"
+	}
+	_, err := io.WriteString(w, end)
+	return err
 }
 
-// records adds the array of entries.
-func (o *indexWriter) records(f IndexFile) {
-	empty := true
-	next := func() {
-		if empty {
-			o.add([]byte("[\n    "))
-		} else {
-			o.add([]byte(",\n    "))
-		}
-		empty = false
+// ascii gives JSON in which every character above U+007F is escaped: it can only
+// stand in a string.
+func ascii(p []byte) []byte {
+	if bytes.IndexFunc(p, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+		return p
 	}
-	for _, e := range f.Front {
-		next()
-		o.add([]byte("{\n      \"" + digestMember + "\": \"" + e.Digest.String() + "\",\n      \"" + titleMember + "\": "))
-		o.ascii(ecma.AppendString(nil, e.Title))
-		o.add([]byte("\n    }"))
-	}
-	if f.Rest != nil {
-		for _, r := range f.Rest.Records {
-			next()
-			o.spelled(f.Rest.src[r.off:r.end], 2)
+	var out []byte
+	for _, r := range string(p) {
+		switch high, low := utf16.EncodeRune(r); {
+		case r < utf8.RuneSelf:
+			out = append(out, byte(r))
+		case high != utf8.RuneError:
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
 		}
 	}
-	if empty {
-		o.add([]byte("[]"))
-	} else {
-		o.add([]byte("\n  ]"))
-	}
+	return out
 }

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
@@ -26,20 +27,20 @@ func (d Digest) String() string { return hex.EncodeToString(d[:]) }
 // separators that follow it.
 type Entry struct {
 	Digest Digest
-	Title  string // the first line, without white space at its ends
-	Off    int64  // where its text begins in the bytes of the file
-	End    int64  // where its text ends
+
+	off, end int64 // of its text, in the bytes of the file
+	titleEnd int64 // of its first line
 }
 
-// Document is a journal file: LOG.md or LOG-ARCHIVE.md. It keeps no text but the
-// titles, and reads on from the file when a text is asked for.
+// Document is a journal file: LOG.md or LOG-ARCHIVE.md. It keeps no text: that is
+// read from the file when it is asked for.
 type Document struct {
 	Entries []Entry // as they stand, the newest first
 	Sum     Digest  // of all bytes of the file
 	Size    int64   // in bytes
 
 	preamble int64 // where what stands before the first entry ends; 0 for blank
-	src      io.ReaderAt
+	src      *window
 	buf      []byte
 }
 
@@ -58,7 +59,18 @@ const bufferSize = 64 << 10
 // entry's text once more; it must not change meanwhile, which Sum tells
 // afterwards. The error is a *NotUTF8Error or one of reading.
 func Read(src io.ReaderAt) (*Document, error) {
-	d := &Document{src: src, buf: make([]byte, bufferSize)}
+	var entries []Entry
+	d, err := each(src, func(e Entry) { entries = append(entries, e) })
+	if err != nil {
+		return nil, err
+	}
+	d.Entries = entries
+	return d, nil
+}
+
+// each is Read for who needs no list of the entries.
+func each(src io.ReaderAt, visit func(Entry)) (*Document, error) {
+	d := &Document{src: newWindow(src), buf: make([]byte, bufferSize)}
 	whole := sha256.New()
 	s := newScan()
 	chunk := make([]byte, bufferSize)
@@ -77,7 +89,7 @@ func Read(src io.ReaderAt) (*Document, error) {
 		if bad := s.add(ready); bad >= 0 {
 			return nil, &NotUTF8Error{bad}
 		}
-		if err := d.take(s); err != nil {
+		if err := d.take(s, visit); err != nil {
 			return nil, err
 		}
 		if err != nil {
@@ -86,7 +98,7 @@ func Read(src io.ReaderAt) (*Document, error) {
 		kept = copy(chunk, chunk[len(ready):kept+n])
 	}
 	s.end()
-	if err := d.take(s); err != nil {
+	if err := d.take(s, visit); err != nil {
 		return nil, err
 	}
 	d.preamble = s.preamble
@@ -109,29 +121,31 @@ func lastBoundary(p []byte) int {
 }
 
 // take makes entries of the places that a scan has found.
-func (d *Document) take(s *scan) error {
+func (d *Document) take(s *scan, visit func(Entry)) error {
 	for _, p := range s.found {
-		e := Entry{Off: p.off, End: p.end}
+		e := Entry{off: p.off, end: p.end, titleEnd: min(p.titleEnd, p.end)}
 		sum := sha256.New()
 		if err := d.copy(sum, p.off, p.digestEnd); err != nil {
 			return err
 		}
 		sum.Write([]byte{'\n'})
 		sum.Sum(e.Digest[:0])
-		title := make([]byte, min(p.titleEnd, p.end)-p.off)
-		if _, err := d.src.ReadAt(title, p.off); err != nil && !errors.Is(err, io.EOF) {
-			return err
-		}
-		e.Title = string(bytes.TrimFunc(title, isSpace))
-		d.Entries = append(d.Entries, e)
+		visit(e)
 	}
 	s.found = s.found[:0]
 	return nil
 }
 
+// Title reads the first line of an entry, without white space at its ends.
+func (d *Document) Title(e Entry) (string, error) {
+	var b strings.Builder
+	err := d.copy(&b, e.off, e.titleEnd)
+	return strings.TrimFunc(b.String(), isSpace), err
+}
+
 // WriteText writes the text of an entry, with LF as the end of each line but the
 // last, which has none.
-func (d *Document) WriteText(w io.Writer, e Entry) error { return d.copy(w, e.Off, e.End) }
+func (d *Document) WriteText(w io.Writer, e Entry) error { return d.copy(w, e.off, e.end) }
 
 // HasPreamble tells whether anything but white space stands before the first
 // entry.
@@ -169,7 +183,7 @@ func (d *Document) copy(w io.Writer, from, to int64) error {
 // Mentions tells whether the text of an entry holds a phrase without line ends.
 func (d *Document) Mentions(e Entry, phrase string) (bool, error) {
 	p := &phraseFinder{phrase: []byte(phrase)}
-	err := d.copy(p, e.Off, e.End)
+	err := d.copy(p, e.off, e.end)
 	return p.found, err
 }
 
@@ -185,6 +199,31 @@ func (f *phraseFinder) Write(p []byte) (int, error) {
 	f.found = f.found || bytes.Contains(joined, f.phrase)
 	f.tail = append([]byte(nil), joined[max(0, len(joined)-len(f.phrase)+1):]...)
 	return len(p), nil
+}
+
+// window is a source of which the last piece that was read is held, so that texts
+// that follow each other are not each read by themselves.
+type window struct {
+	src io.ReaderAt
+	buf []byte
+	off int64 // of the piece
+}
+
+func newWindow(src io.ReaderAt) *window { return &window{src: src, buf: make([]byte, 0, bufferSize)} }
+
+// ReadAt reads at an offset (io.ReaderAt).
+func (w *window) ReadAt(p []byte, off int64) (int, error) {
+	if len(p) >= cap(w.buf) {
+		return w.src.ReadAt(p, off)
+	}
+	if off < w.off || off+int64(len(p)) > w.off+int64(len(w.buf)) {
+		n, err := w.src.ReadAt(w.buf[:cap(w.buf)], off)
+		w.buf, w.off = w.buf[:n], off
+		if err != nil && (n < len(p) || !errors.Is(err, io.EOF)) {
+			return copy(p, w.buf), err
+		}
+	}
+	return copy(p, w.buf[off-w.off:]), nil
 }
 
 // isSpace is the white space of the journal's grammar: that of

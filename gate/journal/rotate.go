@@ -11,9 +11,8 @@ type Set struct {
 // Problem is a way in which archive and index contradict themselves or each other
 // (aahp-authoring.md 4.3).
 type Problem struct {
-	Kind   ProblemKind
-	Digest string
-	Title  string
+	Kind ProblemKind
+	at   int // of an entry of the archive, or a record of the index
 }
 
 // ProblemKind says what a Problem is.
@@ -30,25 +29,40 @@ const (
 // the entries that the archive has lost are none: the index is what is to follow.
 func (s *Set) Problems(reindex bool) []Problem {
 	var problems []Problem
-	archived := map[Digest]bool{}
-	for _, e := range s.archived() {
+	archived := make(map[Digest]bool, len(s.archived()))
+	for i, e := range s.archived() {
 		if archived[e.Digest] {
-			problems = append(problems, Problem{ArchivedTwice, e.Digest.String(), e.Title})
+			problems = append(problems, Problem{ArchivedTwice, i})
 		}
 		archived[e.Digest] = true
 	}
-	indexed := map[string]bool{}
-	for _, r := range s.records() {
-		d, ok := r.digest()
-		switch {
-		case indexed[r.Digest]:
-			problems = append(problems, Problem{IndexedTwice, r.Digest, r.Title})
-		case !reindex && !(ok && archived[d]):
-			problems = append(problems, Problem{Lost, r.Digest, r.Title})
+	type name struct {
+		digest Digest
+		odd    string
+	}
+	indexed := make(map[name]bool, len(s.records()))
+	for i, r := range s.records() {
+		switch n := (name{r.digest, r.odd}); {
+		case indexed[n]:
+			problems = append(problems, Problem{IndexedTwice, i})
+		case !reindex && !r.known(archived):
+			problems = append(problems, Problem{Lost, i})
 		}
-		indexed[r.Digest] = true
+		indexed[name{r.digest, r.odd}] = true
 	}
 	return problems
+}
+
+// Concerns gives digest and title of the entry that a problem is about.
+func (s *Set) Concerns(p Problem) (digest, title string, err error) {
+	if p.Kind == ArchivedTwice {
+		e := s.Archive.Entries[p.at]
+		title, err = s.Archive.Title(e)
+		return e.Digest.String(), title, err
+	}
+	r := s.Index.Records[p.at]
+	title, err = s.Index.Title(r)
+	return r.Digest(), title, err
 }
 
 func (s *Set) archived() []Entry {
@@ -67,10 +81,10 @@ func (s *Set) records() []Record {
 
 // indexed are the digests that the index has on record.
 func (s *Set) indexed() map[Digest]bool {
-	all := map[Digest]bool{}
+	all := make(map[Digest]bool, len(s.records()))
 	for _, r := range s.records() {
-		if d, ok := r.digest(); ok {
-			all[d] = true
+		if r.odd == "" {
+			all[r.digest] = true
 		}
 	}
 	return all
@@ -85,17 +99,31 @@ func digests(entries []Entry) map[Digest]bool {
 	return all
 }
 
-// Unindexed lists the archived entries that the index does not have on record.
-func (s *Set) Unindexed() []Entry {
-	indexed := s.indexed()
-	var unindexed []Entry
-	for _, e := range s.archived() {
-		if !indexed[e.Digest] {
-			unindexed = append(unindexed, e)
+// without gives the entries that are not among the known ones, which it adds there:
+// each once. It shares memory with entries where that is all of them.
+func without(entries []Entry, known map[Digest]bool) []Entry {
+	var rest []Entry
+	shared := true
+	for i, e := range entries {
+		switch {
+		case !known[e.Digest]:
+			known[e.Digest] = true
+			if !shared {
+				rest = append(rest, e)
+			}
+		case shared:
+			shared = false
+			rest = append(rest, entries[:i]...)
 		}
 	}
-	return unindexed
+	if shared {
+		return entries
+	}
+	return rest
 }
+
+// Unindexed lists the archived entries that the index does not have on record.
+func (s *Set) Unindexed() []Entry { return without(s.archived(), s.indexed()) }
 
 // Rotation is what moves when a log keeps only its newest entries.
 type Rotation struct {
@@ -115,17 +143,8 @@ func (s *Set) Rotate(keep int) *Rotation {
 	if len(r.Moved) == 0 {
 		return r
 	}
-	archived, indexed := digests(s.archived()), s.indexed()
-	for _, e := range r.Moved {
-		if !archived[e.Digest] {
-			archived[e.Digest] = true
-			r.Added = append(r.Added, e)
-		}
-		if !indexed[e.Digest] {
-			indexed[e.Digest] = true
-			r.Recorded = append(r.Recorded, e)
-		}
-	}
+	r.Added = without(r.Moved, digests(s.archived()))
+	r.Recorded = without(r.Moved, s.indexed())
 	return r
 }
 
@@ -140,18 +159,26 @@ func (r *Rotation) Archive() io.WriterTo {
 }
 
 // Index is the index as it is to be written.
-func (r *Rotation) Index() io.WriterTo { return IndexFile{Front: r.Recorded, Rest: r.set.Index} }
+func (r *Rotation) Index() io.WriterTo {
+	return indexFile{from: r.set.Log, front: r.Recorded, rest: r.set.Index}
+}
 
-// Missing lists the entries that move and that an archive does not hold.
-func (r *Rotation) Missing(archive *Document) []Entry {
-	held := digests(archive.Entries)
-	var missing []Entry
-	for _, e := range r.Moved {
-		if !held[e.Digest] {
-			missing = append(missing, e)
+// Missing reads an archive and gives the entries that move and that it does not
+// hold. Sum is that of the archive's bytes.
+func (r *Rotation) Missing(archive io.ReaderAt) (missing []Entry, sum Digest, err error) {
+	lacking := digests(r.Moved)
+	d, err := each(archive, func(e Entry) { delete(lacking, e.Digest) })
+	if err != nil {
+		return nil, sum, err
+	}
+	if len(lacking) > 0 {
+		for _, e := range r.Moved {
+			if lacking[e.Digest] {
+				missing = append(missing, e)
+			}
 		}
 	}
-	return missing
+	return missing, d.Sum, nil
 }
 
 // What stands before the first entry of a file that has nothing there.
@@ -231,7 +258,7 @@ func (s *Set) Reindex() *Reindexing {
 	r := &Reindexing{Recorded: s.Unindexed(), archive: s.Archive}
 	archived := digests(s.Archive.Entries)
 	for _, x := range s.records() {
-		if d, ok := x.digest(); ok && archived[d] {
+		if x.known(archived) {
 			r.Unchanged++
 		} else {
 			r.Dropped = append(r.Dropped, x)
@@ -241,7 +268,7 @@ func (s *Set) Reindex() *Reindexing {
 }
 
 // Index is the index as it is to be written: each entry of the archive, in order.
-func (r *Reindexing) Index() io.WriterTo { return IndexFile{Front: r.archive.Entries} }
+func (r *Reindexing) Index() io.WriterTo { return indexFile{from: r.archive, front: r.archive.Entries} }
 
 // redactionMark begins what stands for a removed passage.
 const redactionMark = "[redacted: "

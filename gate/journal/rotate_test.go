@@ -44,7 +44,7 @@ func set(t testing.TB, log, archive, index string) *Set {
 		s.Archive = read(t, archive)
 	}
 	if index != "" {
-		s.Index = parseIndex(t, index)
+		s.Index = readIndex(t, index)
 	}
 	return s
 }
@@ -52,7 +52,7 @@ func set(t testing.TB, log, archive, index string) *Set {
 // indexOf is an index of such texts.
 func indexOf(t testing.TB, texts []string) string {
 	t.Helper()
-	return written(t, IndexFile{Front: read(t, document("", texts)).Entries})
+	return indexText(t, document("", texts), "")
 }
 
 func TestRotate(t *testing.T) {
@@ -128,17 +128,17 @@ func TestRotate(t *testing.T) {
 				digests = append(digests, e.Digest.String())
 			}
 			var got []string
-			for _, x := range parseIndex(t, written(t, r.Index())).Records {
-				got = append(got, x.Digest)
+			for _, x := range readIndex(t, written(t, r.Index())).Records {
+				got = append(got, x.Digest())
 			}
 			if !slices.Equal(got, digests) {
 				t.Errorf("the index has %q, want %q", got, digests)
 			}
-			if missing := r.Missing(read(t, archive)); missing != nil {
-				t.Errorf("the archive misses %v", missing)
+			if missing, sum, err := r.Missing(strings.NewReader(archive)); err != nil || missing != nil || sum != read(t, archive).Sum {
+				t.Errorf("the archive misses %v, %v", missing, err)
 			}
-			if missing := r.Missing(read(t, "")); len(missing) != tt.moved {
-				t.Errorf("an empty archive misses %d", len(missing))
+			if missing, _, err := r.Missing(strings.NewReader("")); err != nil || len(missing) != tt.moved {
+				t.Errorf("an empty archive misses %d, %v", len(missing), err)
 			}
 		})
 	}
@@ -147,36 +147,50 @@ func TestRotate(t *testing.T) {
 func TestProblems(t *testing.T) {
 	digest := func(n int) string { return read(t, entry(n)).Entries[0].Digest.String() }
 	title := func(n int) string { return fmt.Sprintf("## [2026-06-%02d] Agent: n%d", n, n) }
+	type problem struct {
+		kind          ProblemKind
+		digest, title string
+	}
 	twice := strings.Replace(indexOf(t, entries(2, 1)), digest(2), digest(1), 1)
 	for _, tt := range []struct {
 		name           string
 		archive, index string
-		want, reindex  []Problem
+		want, reindex  []problem
 	}{
 		{"neither", "", "", nil, nil},
 		{"both agree", document("", entries(3, 1)), indexOf(t, entries(3, 1)), nil, nil},
 		{"in another order", document("", entries(3, 1)), indexOf(t, []string{entry(1), entry(3)}), nil, nil},
 		{"no index", document("", entries(3, 1)), "", nil, nil},
-		{"no archive", "", indexOf(t, entries(1, 1)), []Problem{{Lost, digest(1), title(1)}}, nil},
-		{"an entry that was edited", document("", []string{entry(2) + " no", entry(1)}), indexOf(t, entries(2, 1)), []Problem{{Lost, digest(2), title(2)}}, nil},
+		{"no archive", "", indexOf(t, entries(1, 1)), []problem{{Lost, digest(1), title(1)}}, nil},
+		{"an entry that was edited", document("", []string{entry(2) + " no", entry(1)}), indexOf(t, entries(2, 1)), []problem{{Lost, digest(2), title(2)}}, nil},
 		{
 			"two in the archive", document("", []string{entry(2), entry(1), entry(2) + "\n\n---"}), "",
-			[]Problem{{ArchivedTwice, digest(2), title(2)}},
-			[]Problem{{ArchivedTwice, digest(2), title(2)}},
+			[]problem{{ArchivedTwice, digest(2), title(2)}},
+			[]problem{{ArchivedTwice, digest(2), title(2)}},
 		},
 		{
 			"two in the index", document("", entries(2, 1)), twice,
-			[]Problem{{IndexedTwice, digest(1), title(1)}},
-			[]Problem{{IndexedTwice, digest(1), title(1)}},
+			[]problem{{IndexedTwice, digest(1), title(1)}},
+			[]problem{{IndexedTwice, digest(1), title(1)}},
 		},
-		{"no digest", document("", entries(1, 1)), `{"version": 1, "entries": [{"sha256": "x"}]}`, []Problem{{Lost, "x", ""}}, nil},
-		{"upper case", document("", entries(1, 1)), `{"version": 1, "entries": [{"sha256": "` + strings.ToUpper(digest(1)) + `"}]}`, []Problem{{Lost, strings.ToUpper(digest(1)), ""}}, nil},
+		{"no digest", document("", entries(1, 1)), `{"version": 1, "entries": [{"sha256": "x"}]}`, []problem{{Lost, "x", ""}}, nil},
+		{"upper case", document("", entries(1, 1)), `{"version": 1, "entries": [{"sha256": "` + strings.ToUpper(digest(1)) + `"}]}`, []problem{{Lost, strings.ToUpper(digest(1)), ""}}, nil},
 	} {
 		s := set(t, "", tt.archive, tt.index)
-		if got := s.Problems(false); !slices.Equal(got, tt.want) {
+		named := func(problems []Problem) (all []problem) {
+			for _, p := range problems {
+				digest, title, err := s.Concerns(p)
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, problem{p.Kind, digest, title})
+			}
+			return all
+		}
+		if got := named(s.Problems(false)); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
-		if got := s.Problems(true); !slices.Equal(got, tt.reindex) {
+		if got := named(s.Problems(true)); !slices.Equal(got, tt.reindex) {
 			t.Errorf("%s, for --reindex: %v, want %v", tt.name, got, tt.reindex)
 		}
 	}
@@ -188,12 +202,20 @@ func TestReindex(t *testing.T) {
 	r := s.Reindex()
 	titles := func(es []Entry) (all []string) {
 		for _, e := range es {
-			all = append(all, e.Title)
+			all = append(all, titleOf(t, s.Archive, e))
 		}
 		return all
 	}
-	if len(r.Dropped) != 2 || r.Dropped[0].Title != "## [2026-06-03] Agent: n3" || r.Dropped[1].Title != "## [2026-06-02] Agent: n2" || r.Unchanged != 1 {
-		t.Errorf("dropped %v, unchanged %d", r.Dropped, r.Unchanged)
+	var dropped []string
+	for _, x := range r.Dropped {
+		title, err := s.Index.Title(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dropped = append(dropped, title)
+	}
+	if !slices.Equal(dropped, []string{"## [2026-06-03] Agent: n3", "## [2026-06-02] Agent: n2"}) || r.Unchanged != 1 {
+		t.Errorf("dropped %q, unchanged %d", dropped, r.Unchanged)
 	}
 	if got := titles(r.Recorded); !slices.Equal(got, []string{"## [2026-06-04] Agent: n4", "## [2026-06-02] Agent: n2"}) {
 		t.Errorf("recorded %q", got)
