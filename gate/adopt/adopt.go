@@ -1,6 +1,7 @@
-// Package adopt is what writes: the manifest of a handoff set, its journal. Whatever
-// it writes is written beside its target and then renamed over it, never through a
-// link, and never outside the handoff folder.
+// Package adopt is what writes: the files of a handoff set, its manifest and journal
+// among them, and git's hooks. Whatever it writes is written beside its target and
+// then renamed over it, never through a link, and never outside of the handoff folder
+// and the folder of the hooks.
 package adopt
 
 import (
