@@ -66,7 +66,7 @@ type command struct {
 // commands is a function because the help command prints the table.
 func commands() []command {
 	return []command{
-		verifyCommand, lintCommand, checkCommand, manifestCommand, statusCommand, archiveCommand, initCommand, migrateCommand, groundingCommand, hooksCommand, criteriaCommand, packetCommand, sessionCommand, installCommand, actionCommand, rulesCommand, explainCommand, versionCommand,
+		verifyCommand, lintCommand, checkCommand, doctorCommand, manifestCommand, statusCommand, archiveCommand, initCommand, migrateCommand, groundingCommand, hooksCommand, criteriaCommand, packetCommand, sessionCommand, installCommand, actionCommand, rulesCommand, explainCommand, versionCommand,
 		{name: "help", usage: "[COMMAND]", summary: "Say how to use the program or one command", run: runHelp},
 	}
 }
