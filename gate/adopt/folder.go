@@ -252,23 +252,23 @@ func (f *Folder) follow(name string) (string, error) {
 var errTooLarge = errors.New("is larger than its limit")
 
 // read reads a whole file of the folder.
-func (f *Folder) read(name string, limit int64) ([]byte, *handoffFile, error) {
+func (f *Folder) read(name string, limit int64) ([]byte, error) {
 	file, err := f.open(name)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer file.Close()
 	if file.info.Size() > limit {
-		return nil, file, errTooLarge
+		return nil, errTooLarge
 	}
 	data, err := io.ReadAll(io.LimitReader(file, limit+1))
 	if err != nil {
-		return nil, file, unreadable(err)
+		return nil, unreadable(err)
 	}
 	if int64(len(data)) > limit {
-		return nil, file, errTooLarge
+		return nil, errTooLarge
 	}
-	return data, file, nil
+	return data, nil
 }
 
 // Replace writes a file of the folder atomically (aahp-authoring.md 1, rule 5).

@@ -225,6 +225,6 @@ func notWritten(err error) error { return fmt.Errorf("was not written: %w", err)
 // that was cut short before it made the manifest.
 func (f *Folder) isTemplate(name string) bool {
 	want := template(name)
-	got, _, err := f.read(name, int64(len(want)))
+	got, err := f.read(name, int64(len(want)))
 	return err == nil && bytes.Equal(got, want)
 }

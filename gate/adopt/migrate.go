@@ -185,7 +185,7 @@ func (f *Folder) Review() (Review, error) {
 
 // text reads a text of the folder; there is false where there is none.
 func (f *Folder) text(name string) (text []byte, there bool, err error) {
-	text, _, err = f.read(name, gate.MaxHandoffFile)
+	text, err = f.read(name, gate.MaxHandoffFile)
 	var kind notRegularError
 	switch {
 	case err == nil:

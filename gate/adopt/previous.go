@@ -151,7 +151,7 @@ func (p *previous) updated(name, digest string) (string, bool) {
 // readManifest reads the manifest that is there. The error is one of reading,
 // which nothing overrides.
 func (f *Folder) readManifest() (*previous, error) {
-	data, _, err := f.read(ManifestName, gate.MaxManifest)
+	data, err := f.read(ManifestName, gate.MaxManifest)
 	switch {
 	case err == nil:
 		return readPrevious(data), nil

@@ -25,7 +25,7 @@ var statuses = []string{"ready", "in_progress", "blocked", "done", "cancelled", 
 // are safe for a terminal. path is how the summary calls the project. The error is
 // ErrNoManifest, or says why the manifest cannot be read.
 func (f *Folder) Status(path string) (string, error) {
-	data, _, err := f.read(ManifestName, gate.MaxManifest)
+	data, err := f.read(ManifestName, gate.MaxManifest)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errBroken):
 		return "", ErrNoManifest

@@ -64,7 +64,7 @@ func TestFollow(t *testing.T) {
 		{"self", "", loop},
 	} {
 		rel, err := disk.Follow(inside, filepath.Join(inside, tt.p))
-		if tt.err == loop {
+		if errors.Is(tt.err, loop) {
 			if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, disk.ErrOutside) {
 				t.Errorf("%s: %q, %v", tt.p, rel, err)
 			}
