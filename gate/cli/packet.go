@@ -235,7 +235,7 @@ func (c *packetCheck) commands(name string) packet.Commands {
 // readInput reads a file that the command line names, and not more of it than
 // shows that it is too large. That it cannot be read is a mistake in the call.
 func readInput(file string, kind strict.Input) ([]byte, error) {
-	f, err := os.Open(file)
+	f, err := os.Open(file) //nolint:gosec // the user names it.
 	if err != nil {
 		return nil, usagef("the %s %s cannot be opened: %s", kind, file, disk.Cause(err))
 	}
@@ -342,11 +342,11 @@ func (c *packetCheck) baseRegistry(ctx context.Context, p Process) (r *packet.Re
 
 // realFolder gives a file's path with no link left in its folder, and the deepest
 // folder on the way that is there. A file that only a commit has needs none.
-func realFolder(file string) (dir, real string) {
+func realFolder(file string) (dir, resolved string) {
 	rest := filepath.Base(file)
 	for dir = filepath.Dir(file); ; dir = filepath.Dir(dir) {
-		if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-			return resolved, filepath.Join(resolved, rest)
+		if there, err := filepath.EvalSymlinks(dir); err == nil {
+			return there, filepath.Join(there, rest)
 		}
 		if dir == filepath.Dir(dir) {
 			return dir, file

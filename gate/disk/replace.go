@@ -42,7 +42,7 @@ func Write(file string, data []byte, o WriteOptions) (err error) {
 	if info != nil {
 		first &= 0o600 // nobody else reads it before it has the mode of the old one
 	}
-	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, first)
+	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, first) //nolint:gosec // the caller names it.
 	if err != nil {
 		return Cause(err)
 	}

@@ -60,16 +60,16 @@ func (t *Tree) Within(p string) (string, error) {
 // neither blocks nor reads anything but a regular file: fs.ErrNotExist is the
 // error for all else.
 func (t *Tree) OpenWithin(p string) (*File, error) {
-	real, err := t.Within(p)
+	at, err := t.Within(p)
 	if err != nil {
 		return nil, err
 	}
-	if strings.HasSuffix(p, "/") || real == "." {
+	if strings.HasSuffix(p, "/") || at == "." {
 		return nil, fs.ErrNotExist
 	}
 	folder := t.Folder()
 	defer folder.Close()
-	f, err := folder.Open(real)
+	f, err := folder.Open(at)
 	if err == nil && f == nil {
 		err = fs.ErrNotExist
 	}

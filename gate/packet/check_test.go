@@ -48,15 +48,32 @@ func TestStructure(t *testing.T) {
 	}{
 		// 1d
 		{"nothing but the object", []any{
-			"id", gone{}, "idempotency_key", nil, "trace_id", "", "schema_version", gone{}, "from", gone{}, "to", gone{}, "purpose", "",
-			"inputs", gone{}, "scope", nil, "authority", "", "acceptance", gone{}, "on_failure", gone{},
+			"id",
+			gone{},
+			"idempotency_key", nil, "trace_id", "", "schema_version",
+			gone{},
+			"from",
+			gone{},
+			"to",
+			gone{},
+			"purpose", "",
+			"inputs",
+			gone{},
+			"scope", nil, "authority", "", "acceptance",
+			gone{},
+			"on_failure",
+			gone{},
 		}, "missing_field:id missing_field:idempotency_key missing_field:trace_id missing_field:schema_version missing_field:from missing_field:to missing_field:purpose missing_field:inputs missing_field:scope missing_field:authority missing_field:acceptance missing_field:on_failure"},
 		{"1d before 1e", []any{"purpose", gone{}, "schema_version", "9"}, "missing_field:purpose"},
 		{"false is not missing", []any{"purpose", false}, "malformed:purpose"},
 		// 1e
 		{"all of 1e", []any{
-			"schema_version", 0.1, "on_failure", "panic", "id", 1, "idempotency_key", " k", "trace_id", "t\n", "from", "a\u200b", "to", list{}, "purpose", "  ",
-			"scope", 1, "authority", list{}, "acceptance", "x", "inputs", true,
+			"schema_version", 0.1, "on_failure", "panic", "id", 1, "idempotency_key", " k", "trace_id", "t\n", "from", "a\u200b", "to",
+			list{},
+			"purpose", "  ",
+			"scope", 1, "authority",
+			list{},
+			"acceptance", "x", "inputs", true,
 		}, "bad_schema_version bad_on_failure malformed:id malformed:idempotency_key malformed:trace_id malformed:from malformed:to malformed:purpose malformed:scope malformed:authority malformed:acceptance malformed:inputs"},
 		{"later version", []any{"schema_version", "0.2"}, "bad_schema_version"},
 		{"version 0.10", []any{"schema_version", "0.10"}, "bad_schema_version"},
@@ -89,12 +106,24 @@ func TestStructure(t *testing.T) {
 		{"1f before 1g", []any{"scope.forbidden", gone{}, "depends_on", 1}, "missing_field:scope.forbidden"},
 		// 1g
 		{"all of 1g", []any{
-			"depends_on", list{""}, "scope.forbidden", list{1}, "scope.owned_paths", object{}, "authority.allowed_tools", list{nil}, "authority.approval_required_for", "x",
+			"depends_on",
+			list{""},
+			"scope.forbidden",
+			list{1},
+			"scope.owned_paths",
+			object{},
+			"authority.allowed_tools",
+			list{nil},
+			"authority.approval_required_for", "x",
 			"acceptance.required_evidence", long(1001), "inputs.state_revision", 7, "acceptance.output_schema", 7,
-			"inputs.artifact_refs", list{"x", object{"path": ""}, object{"path": "a", "sha256": "b"}, object{"path": "a", "sha256": 1}},
-			"planned_actions", list{object{"name": "a"}, object{"name": "a", "tool": "t", "est_tokens": -1, "est_usd": "1", "est_minutes": true, "params": list{}}},
-			"authority.approvals", list{object{"action": "a"}, object{"action": "a", "approver": "b", "params": 1}},
-			"acceptance.evidence", list{object{}, object{"kind": "x", "sha256": "", "ref": 1, "quote": list{}}},
+			"inputs.artifact_refs",
+			list{"x", object{"path": ""}, object{"path": "a", "sha256": "b"}, object{"path": "a", "sha256": 1}},
+			"planned_actions",
+			list{object{"name": "a"}, object{"name": "a", "tool": "t", "est_tokens": -1, "est_usd": "1", "est_minutes": true, "params": list{}}},
+			"authority.approvals",
+			list{object{"action": "a"}, object{"action": "a", "approver": "b", "params": 1}},
+			"acceptance.evidence",
+			list{object{}, object{"kind": "x", "sha256": "", "ref": 1, "quote": list{}}},
 			"authority.budget.usd", -1, "authority.budget.tokens", -1,
 		}, "malformed:depends_on malformed:scope.forbidden malformed:scope.owned_paths malformed:authority.allowed_tools malformed:authority.approval_required_for malformed:acceptance.required_evidence malformed:inputs.state_revision malformed:acceptance.output_schema malformed:inputs.artifact_refs[0] malformed:inputs.artifact_refs[1] bad_sha256:inputs.artifact_refs[2] bad_sha256:inputs.artifact_refs[3] malformed:planned_actions[0] malformed:planned_actions[1].est_tokens malformed:planned_actions[1].est_usd malformed:planned_actions[1].est_minutes malformed:planned_actions[1].params malformed:authority.approvals[0] malformed:authority.approvals[1].params malformed:acceptance.evidence[0] bad_sha256:acceptance.evidence[1] malformed:acceptance.evidence[1].ref malformed:acceptance.evidence[1].quote malformed:authority.budget"},
 		{"lists of another type", []any{"inputs.artifact_refs", object{}, "planned_actions", "x", "authority.approvals", 1, "acceptance.evidence", true}, "malformed:inputs.artifact_refs malformed:planned_actions malformed:authority.approvals malformed:acceptance.evidence"},
@@ -171,7 +200,7 @@ func TestUnknownFields(t *testing.T) {
 	w.beside = object{"note": 1}
 	w.signature = object{"by": "x"}
 	w.set(
-		"FROM", "mallory", "scope.forbiden", list{}, "inputs.x", 1, "inputs.artifact_refs.0.y", 1, "authority.z", nil, "authority.budget.hours", 1,
+		"FROM", "mallory", "scope.forbid", list{}, "inputs.x", 1, "inputs.artifact_refs.0.y", 1, "authority.z", nil, "authority.budget.hours", 1,
 		"planned_actions.0.note", 1, "planned_actions.0.params", object{"anything": 1}, "acceptance.output_schema", object{"anything": 1},
 		"acceptance.extra", 1, "acceptance.evidence.0.who", 1, "authority.approvals", list{object{"action": "a", "approver": "b", "when": 1}},
 		"a\u202e", 1,
@@ -182,7 +211,7 @@ func TestUnknownFields(t *testing.T) {
 	}
 	w.o.Strict = true
 	// In the order of the document, which json.Marshal sorts.
-	w.expect("unknown_field:FROM unknown_field:acceptance.evidence[0].who unknown_field:acceptance.extra unknown_field:authority.approvals[0].when unknown_field:authority.budget.hours unknown_field:authority.z unknown_field:a\\u202e unknown_field:inputs.artifact_refs[0].y unknown_field:inputs.x unknown_field:planned_actions[0].note unknown_field:scope.forbiden unknown_field:packet.note unknown_field:signature.by")
+	w.expect("unknown_field:FROM unknown_field:acceptance.evidence[0].who unknown_field:acceptance.extra unknown_field:authority.approvals[0].when unknown_field:authority.budget.hours unknown_field:authority.z unknown_field:a\\u202e unknown_field:inputs.artifact_refs[0].y unknown_field:inputs.x unknown_field:planned_actions[0].note unknown_field:scope.forbid unknown_field:packet.note unknown_field:signature.by")
 }
 
 func TestReceiver(t *testing.T) {

@@ -391,7 +391,7 @@ func (p *policy) take(name string, v *jsondoc.Value) (want string, ok bool) {
 		if unset {
 			return "", true
 		}
-		s, ok := strings_(v)
+		s, ok := textSet(v)
 		if !ok {
 			return "a list of strings", true
 		}
@@ -476,8 +476,8 @@ func (p *policy) takeBudget(v *jsondoc.Value) (want string) {
 	return ""
 }
 
-// strings_ reads a list of strings.
-func strings_(v *jsondoc.Value) (set, bool) {
+// textSet reads a list of strings.
+func textSet(v *jsondoc.Value) (set, bool) {
 	if !v.Is(jsondoc.Array) {
 		return nil, false
 	}

@@ -42,7 +42,7 @@ func declare(k *kind, s report.Severity, name, title, why, turn, example string)
 		Remedy: turn + "\nfix: " + general[k.mend],
 	}
 	if s == report.Notice {
-		k.Rule.Remedy = turn
+		k.Remedy = turn
 	}
 	return k
 }
@@ -133,9 +133,9 @@ var (
 		`"artifact_refs": [{"path": "brief.md", "sha256": "3cfde1"}]`)
 	unknownField = reason(invalid, sign, "unknown-field",
 		"The packet has a member that the format does not know",
-		"A misspelt member is silently without effect: a forbidden list under the name forbiden forbids nothing, and its sender believes otherwise.",
+		"A misspelt member is silently without effect: a forbidden list under the name forbid forbids nothing, and its sender believes otherwise.",
 		"The sender corrects the member's name or removes it, and signs again.",
-		`"scope": {"owned_paths": [], "forbidden": [], "forbiden": ["force_push"]}`).
+		`"scope": {"owned_paths": [], "forbidden": [], "forbid": ["force_push"]}`).
 		varying("A warning unless the run is strict (--strict, or the action's packets-strict).")
 	plannedActionsMissing = reason(invalid, sign, "planned-actions-missing",
 		"The packet plans no actions, and the receiver requires them",

@@ -93,6 +93,7 @@ func ReadRegistry(tree gate.Tree, path, whose string) *packet.Registry {
 		return packet.ReadRegistry(path, doc.Data)
 	case gate.Absent:
 		return packet.NoRegistry(path, whose+" has no registry at this path")
+	case gate.NotRegular, gate.TooLarge, gate.Unreadable:
 	}
 	return packet.NoRegistry(path, "the registry of "+whose+" cannot be read: "+safetext.Clean(doc.Err.Error()))
 }
