@@ -19,7 +19,8 @@ import (
 
 // Tree is the working tree below one folder. It is safe for several goroutines.
 type Tree struct {
-	root *os.Root
+	root   *os.Root
+	opened *opened
 
 	mu      sync.Mutex
 	folders map[string][]gate.Entry // what each folder listed when first asked
@@ -31,11 +32,16 @@ func Open(dir string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tree{root: root, folders: map[string][]gate.Entry{}}, nil
+	opened, err := openTop(root)
+	if err != nil {
+		root.Close()
+		return nil, err
+	}
+	return &Tree{root: root, opened: opened, folders: map[string][]gate.Entry{}}, nil
 }
 
 // Close lets the top level go.
-func (t *Tree) Close() error { return t.root.Close() }
+func (t *Tree) Close() error { return errors.Join(t.opened.close(), t.root.Close()) }
 
 // Name is how messages call it.
 func (t *Tree) Name() string { return "working tree" }
@@ -100,29 +106,14 @@ func (t *Tree) List(dir string) ([]gate.Entry, error) {
 }
 
 func (t *Tree) read(dir string) ([]gate.Entry, error) {
-	f, err := t.root.Open(dir)
+	p, err := t.opened.enter(dir)
 	if err != nil {
 		return nil, Cause(err)
 	}
-	defer f.Close()
-	infos, err := f.ReadDir(-1)
+	defer t.opened.leave(p)
+	children, err := p.list()
 	if err != nil {
 		return nil, Cause(err)
-	}
-	children := make([]gate.Entry, 0, len(infos))
-	for _, d := range infos {
-		e := gate.Entry{Path: gate.Join(dir, d.Name()), Kind: kind(d.Type()), Size: -1}
-		if e.Kind == gate.Regular {
-			info, err := d.Info()
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
-			if err != nil {
-				return nil, Cause(err)
-			}
-			e.Kind, e.Size, e.Mode = kind(info.Mode()), info.Size(), gitMode(info.Mode())
-		}
-		children = append(children, e)
 	}
 	slices.SortFunc(children, func(a, b gate.Entry) int { return cmp.Compare(a.Path, b.Path) })
 	return children, nil
@@ -135,20 +126,8 @@ func gitMode(m fs.FileMode) uint32 {
 	return 0o100644
 }
 
-func kind(m fs.FileMode) gate.Kind {
-	switch {
-	case m.IsRegular():
-		return gate.Regular
-	case m.IsDir():
-		return gate.Folder
-	case m&fs.ModeSymlink != 0:
-		return gate.Symlink
-	}
-	return gate.Special
-}
-
 // Open opens a regular file without following links and without blocking, so
-// that a FIFO put in its place can neither hang the gate nor be read.
+// that a FIFO put in its openDir can neither hang the gate nor be read.
 func (t *Tree) Open(p string) (io.ReadCloser, gate.Entry, error) {
 	f, e, err := t.OpenFile(p)
 	if err != nil {
@@ -157,7 +136,7 @@ func (t *Tree) Open(p string) (io.ReadCloser, gate.Entry, error) {
 	return f, e, nil
 }
 
-// OpenFile is Open for who reads at more than one place.
+// OpenFile is Open for who reads at more than one openDir.
 func (t *Tree) OpenFile(p string) (*File, gate.Entry, error) {
 	e, err := t.Stat(p)
 	if err != nil {
@@ -184,8 +163,7 @@ func (t *Tree) OpenFile(p string) (*File, gate.Entry, error) {
 type Folder struct {
 	tree *Tree
 	dir  string
-	root *os.Root
-	file *os.File // the folder itself, to open its files in
+	at   *openDir // nil before the first file, and where dir is no real folder
 }
 
 // Folder makes a reader for many files, best asked for in path order.
@@ -199,17 +177,17 @@ func (f *Folder) Open(p string) (*File, error) {
 	if dir == "" {
 		dir = "."
 	}
-	if f.root == nil || dir != f.dir {
-		if err := f.enter(dir); err != nil || f.root == nil {
-			return nil, err
+	if f.at == nil || dir != f.dir {
+		f.Close()
+		at, err := f.tree.opened.enter(dir)
+		if err != nil {
+			return nil, unlessPassedOver(err)
 		}
+		f.at, f.dir = at, dir
 	}
-	h, err := openIn(f.root, f.file, base)
+	h, err := f.at.open(base)
 	if err != nil {
-		if passedOver(err) {
-			return nil, nil
-		}
-		return nil, Cause(err)
+		return nil, unlessPassedOver(err)
 	}
 	size, err := h.size()
 	if err != nil || size < 0 {
@@ -217,6 +195,22 @@ func (f *Folder) Open(p string) (*File, error) {
 		return nil, nil
 	}
 	return &File{handle: h, size: size}, nil
+}
+
+// unlessPassedOver keeps an error that does not mean "no regular file there".
+func unlessPassedOver(err error) error {
+	if passedOver(err) {
+		return nil
+	}
+	return Cause(err)
+}
+
+// Close lets the current folder go.
+func (f *Folder) Close() {
+	if f.at != nil {
+		f.tree.opened.leave(f.at)
+		f.at = nil
+	}
 }
 
 // File is an open regular file.
@@ -275,49 +269,6 @@ func (f *File) Close() error {
 	}
 	f.closed = true
 	return f.handle.close()
-}
-
-// enter opens a folder unless a component of its path is no real folder.
-func (f *Folder) enter(dir string) error {
-	f.Close()
-	root, err := f.tree.root.OpenRoot(".")
-	if err != nil {
-		return Cause(err)
-	}
-	if dir != "." {
-		for name := range strings.SplitSeq(dir, "/") {
-			info, err := root.Lstat(name)
-			if err != nil || !info.IsDir() {
-				root.Close()
-				if err == nil || errors.Is(err, fs.ErrNotExist) {
-					return nil
-				}
-				return Cause(err)
-			}
-			next, err := root.OpenRoot(name)
-			root.Close()
-			if err != nil {
-				return Cause(err)
-			}
-			root = next
-		}
-	}
-	file, err := root.Open(".")
-	if err != nil {
-		root.Close()
-		return Cause(err)
-	}
-	f.root, f.file, f.dir = root, file, dir
-	return nil
-}
-
-// Close lets the current folder go.
-func (f *Folder) Close() {
-	if f.root != nil {
-		f.file.Close()
-		f.root.Close()
-		f.root = nil
-	}
 }
 
 // Cause keeps why an operation failed without the paths it was tried on: they may

@@ -41,7 +41,8 @@ func TestFolderOpensRegularFilesAlone(t *testing.T) {
 	defer folder.Close()
 	for path, want := range map[string]string{
 		"a/b/file": "text", "top": "", "a/b/link": "passed over", "a/b/away": "passed over", "a/linked/file": "passed over",
-		"a/b/fifo": "passed over", "a/b": "passed over", "a/b/gone": "passed over", "gone/file": "passed over", "top/file": "passed over",
+		"a/b/fifo": "passed over", "a/b": "passed over", "a/b/gone": "passed over", "..": "passed over", "a/../top": "passed over",
+		"../" + filepath.Base(dir) + "/top": "passed over", "a//b/file": "passed over", "a/./b/file": "passed over", "gone/file": "passed over", "top/file": "passed over",
 	} {
 		f, err := folder.Open(path)
 		if err != nil {

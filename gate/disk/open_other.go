@@ -12,20 +12,6 @@ import (
 // handle is an open file.
 type handle struct{ *os.File }
 
-// openIn opens one file of a folder unless it is a link. There is no openat
-// here; os.Root keeps a file that is swapped meanwhile inside the top level.
-func openIn(root *os.Root, _ *os.File, base string) (handle, error) {
-	info, err := root.Lstat(base)
-	if err != nil {
-		return handle{}, err
-	}
-	if !info.Mode().IsRegular() {
-		return handle{}, fs.ErrNotExist
-	}
-	f, err := root.Open(base)
-	return handle{f}, err
-}
-
 // size gives the size of a regular file, -1 for anything else.
 func (h handle) size() (int64, error) {
 	info, err := h.Stat()

@@ -5,7 +5,6 @@ package disk
 import (
 	"errors"
 	"io/fs"
-	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,16 +13,6 @@ import (
 // the poller, a finalizer, locks) takes as long as reading a small file, and a
 // scan of the work tree opens every file there is.
 type handle int
-
-// openIn opens one file of a folder. os.Root would follow a link that stays
-// inside it; openat with O_NOFOLLOW does not, and O_NONBLOCK keeps the open
-// from waiting for the other end of a FIFO.
-func openIn(_ *os.Root, folder *os.File, base string) (handle, error) {
-	fd, err := retried(func() (int, error) {
-		return unix.Openat(int(folder.Fd()), base, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	})
-	return handle(fd), err
-}
 
 // size gives the size of a regular file, -1 for anything else.
 func (h handle) size() (int64, error) {
