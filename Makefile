@@ -1,6 +1,6 @@
 # make run     the gate's main job, shown: a pull request that fails, and its repaired twin
 # make test    everything that proves the project, installing what it needs
-# The rest: build, lint, bench, fuzz, image, release-rehearsal, pin-images, check-pins.
+# The rest: build, lint, bench, races, fuzz, image, release-rehearsal, pin-images, check-pins.
 
 TOOL := go tool -modfile=.github/tools/go.mod
 # How long each fuzz target runs; `make fuzz FUZZTIME=10m` for a soak.
@@ -10,7 +10,7 @@ FUZZTIME ?= 30s
 BENCH ?= .
 BENCHTIME ?= 5s
 
-.PHONY: build run test lint needs bench fuzz image release-rehearsal pin-images check-pins
+.PHONY: build run test lint needs bench races fuzz image release-rehearsal pin-images check-pins
 
 build:
 	CGO_ENABLED=0 go build -trimpath -buildvcs=false \
@@ -39,7 +39,11 @@ needs:
 # The figures that have a bound, as a table; status 1 when one is missed. Nothing
 # in `make test` depends on a clock. All other benchmarks: go test -bench . ./...
 bench:
-	go test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) ./gate/run ./gate/snapshot ./gate/lint ./gate/disk ./gate/internal/workflow | go run ./gate/internal/bench/table
+	go test -run '^$$' -bench '$(BENCH)' -benchtime $(BENCHTIME) ./gate/run ./gate/cli ./gate/snapshot ./gate/lint ./gate/disk ./gate/internal/workflow ./gate/packet/ledger/... | go run ./gate/internal/bench/table
+
+# A hundred rounds of 32 clones that claim one key at once: some minutes.
+races:
+	HANDOFF_GATE_ROUNDS=100 go test -count=1 -timeout 30m -v -run TestClones ./gate/packet/ledger/gitledger
 
 # Each package with targets is built once, as most of the time of a short run is building.
 fuzz:

@@ -127,6 +127,9 @@ func (s *Store) SoleFiles(ctx context.Context, name string, limit int64, commits
 				return nil, err
 			}
 		}
+		if commit.kind == "" {
+			return nil, &Error{Command: "cat-file", Message: "the repository lacks the object " + id}
+		}
 		if commit.kind == "commit" && commit.id == id && file.kind == "blob" && int64(len(file.data)) <= limit &&
 			bytes.Equal(tree.data, soleTree(name, file.id)) {
 			found[id] = file.data

@@ -189,3 +189,5 @@ func TestWhatIsNoClaim(t *testing.T) {
 		})
 	}
 }
+
+func noPause(ctx context.Context, _ int) error { return ctx.Err() }
