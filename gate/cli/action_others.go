@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 	"github.com/handoff-gate/handoff-gate/gate/run"
 	"github.com/handoff-gate/handoff-gate/gate/snapshot"
@@ -43,40 +44,45 @@ func (a *action) others(ctx context.Context, projects []run.Project) (others, er
 // never the checkout: attributes, LFS or an earlier step can make files on disk
 // differ from what is under review.
 type trees struct {
-	head gate.LinkReader // nil where HEAD resolves to no commit
+	head     gate.LinkReader // nil where HEAD resolves to no commit
+	headTree string          // its id
+
 	// base is nil where there is nothing to compare with: no change set, the empty
 	// tree, or a base that could not be had, for which baseErr says why.
-	base    gate.LinkReader
-	baseErr error
+	base     gate.LinkReader
+	baseTree string
+	baseErr  error
 }
 
 // trees opens the two states.
-func (a *action) trees(ctx context.Context) trees {
+func (a *action) trees(ctx context.Context) (trees, error) {
 	var t trees
 	repo := a.checkout.Repo
 	if a.target.Head == "" {
-		return t
+		return t, nil
 	}
 	head, err := repo.Commit(ctx, a.target.Head)
 	if err != nil {
-		return t
+		return t, cannot("HEAD cannot be read: %s", safetext.Clean(err.Error()))
 	}
-	t.head = repo.Tree(snapshot.HeadTree, head.Tree)
+	t.head, t.headTree = repo.Tree(snapshot.HeadTree, head.Tree), head.Tree
 	switch b := a.target.Base; {
 	case b.ID != "":
 		base, err := repo.Commit(ctx, b.ID)
-		if t.baseErr = err; err == nil {
-			t.base = repo.Tree("base tree", base.Tree)
+		if err != nil {
+			t.lost(err)
+		} else {
+			t.base, t.baseTree = repo.Tree("base tree", base.Tree), base.Tree
 		}
 	case b.Empty, a.target.NoChangeSet != "":
 	default:
-		t.baseErr = errors.New("no base could be settled on")
+		t.lost(errors.New("no base could be settled on"))
 	}
-	return t
+	return t, nil
 }
 
-// compares tells whether there is a base, readable or not.
-func (t trees) compares() bool { return t.base != nil || t.baseErr != nil }
+// lost says that the base cannot be read, and why.
+func (t *trees) lost(err error) { t.base, t.baseTree, t.baseErr = nil, "", err }
 
 // same tells whether the two states have the same thing at a path. What cannot be
 // read is not the same.
