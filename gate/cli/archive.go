@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"flag"
@@ -8,6 +9,7 @@ import (
 	"math"
 	"path"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -60,6 +62,11 @@ func (n *entryCount) Set(s string) error {
 	return nil
 }
 
+// archiveMemory is what the heap may grow to before the collector works harder, in
+// bytes. What a journal needs is a small part of its size, and twice of that would
+// be much for a journal of many small entries.
+const archiveMemory = 64 << 20
+
 func runArchive(ctx context.Context, p Process, args []string) error {
 	fs := flag.NewFlagSet("archive", flag.ContinueOnError)
 	keep := entryCount(keptEntries)
@@ -78,6 +85,7 @@ func runArchive(ctx context.Context, p Process, args []string) error {
 	if err != nil {
 		return err
 	}
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(min(archiveMemory, debug.SetMemoryLimit(-1))))
 	a := &archiving{authoring: newAuthoring("archive", p, project), keep: int(keep)}
 	boundary, err := a.boundary(ctx)
 	if err != nil {
@@ -258,18 +266,19 @@ func (a *archiving) reindex(j *adopt.Journal) error {
 	for _, e := range unexplained {
 		a.warn(fmt.Sprintf("the newly recorded entry %s holds no \"[redacted: <reason>]\", the only edit that the protocol allows", named(e.Digest.String(), a.title(j.Archive.Title(e)))))
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "reindexed %s: %s\n", adopt.IndexName, n)
+	// There may be as many lines as entries, so they are not held.
+	b := bufio.NewWriter(a.results())
+	fmt.Fprintf(b, "reindexed %s: %s\n", adopt.IndexName, n)
 	for _, x := range r.Dropped {
-		fmt.Fprintf(&b, "dropped %s %s\n", adopt.Show(x.Digest()), adopt.Show(a.title(j.Index.Title(x))))
+		fmt.Fprintf(b, "dropped %s %s\n", adopt.Show(x.Digest()), adopt.Show(a.title(j.Index.Title(x))))
 	}
 	for _, e := range r.Recorded {
-		fmt.Fprintf(&b, "recorded %s %s\n", e.Digest, adopt.Show(a.title(j.Archive.Title(e))))
+		fmt.Fprintf(b, "recorded %s %s\n", e.Digest, adopt.Show(a.title(j.Archive.Title(e))))
 	}
-	fmt.Fprintf(&b, "unchanged %d\n", r.Unchanged)
+	fmt.Fprintf(b, "unchanged %d\n", r.Unchanged)
 	b.WriteString("Any edit of the archive is accepted as it is, meant or not: look at each line above.\n")
-	if a.err != nil {
-		return a.failed(a.err)
+	if err := errors.Join(a.err, b.Flush()); err != nil {
+		return a.failed(err)
 	}
-	return a.next(b.String())
+	return a.next("")
 }

@@ -36,19 +36,19 @@ func (s *Set) Problems(reindex bool) []Problem {
 		}
 		archived[e.Digest] = true
 	}
-	type name struct {
-		digest Digest
-		odd    string
-	}
-	indexed := make(map[name]bool, len(s.records()))
+	indexed, odd := make(map[Digest]bool, len(s.records())), map[string]bool{}
 	for i, r := range s.records() {
-		switch n := (name{r.digest, r.odd}); {
-		case indexed[n]:
+		switch {
+		case r.odd == "" && indexed[r.digest] || odd[r.odd]:
 			problems = append(problems, Problem{IndexedTwice, i})
 		case !reindex && !r.known(archived):
 			problems = append(problems, Problem{Lost, i})
 		}
-		indexed[name{r.digest, r.odd}] = true
+		if r.odd == "" {
+			indexed[r.digest] = true
+		} else {
+			odd[r.odd] = true
+		}
 	}
 	return problems
 }

@@ -94,7 +94,7 @@ func Fastest(runs int, run func()) time.Duration {
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // Program builds the program as it is released and gives its path.
-func Program(b *testing.B) string {
+func Program(b testing.TB) string {
 	b.Helper()
 	path := filepath.Join(b.TempDir(), "handoff-gate")
 	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", path, "github.com/handoff-gate/handoff-gate")
@@ -127,7 +127,7 @@ func (c Command) prepare() (*exec.Cmd, *bytes.Buffer) {
 	return cmd, said
 }
 
-func (c Command) check(b *testing.B, cmd *exec.Cmd, said *bytes.Buffer, err error) {
+func (c Command) check(b testing.TB, cmd *exec.Cmd, said *bytes.Buffer, err error) {
 	b.Helper()
 	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != c.Want {
 		b.Fatalf("%s: %v, want exit status %d\n%s", strings.Join(c.Argv, " "), err, c.Want, said)
@@ -138,27 +138,37 @@ func (c Command) check(b *testing.B, cmd *exec.Cmd, said *bytes.Buffer, err erro
 // MiB, without that of the processes it starts.
 func Peak(b *testing.B, bound float64, c Command) {
 	b.Helper()
-	if _, err := peakOf(os.Getpid()); err != nil {
-		b.Skip("peak memory is read from /proc, which is not there: ", err)
-	}
 	var most float64
 	for b.Loop() {
-		cmd, said := c.prepare()
-		if err := cmd.Start(); err != nil {
-			b.Fatal(err)
-		}
-		done := make(chan error, 1)
-		go func() { done <- cmd.Wait() }()
-		err := watch(done, func() {
-			if mb, err := peakOf(cmd.Process.Pid); err == nil {
-				most = max(most, mb)
-			}
-		})
-		c.check(b, cmd, said, err)
+		mb, _ := c.Peak(b)
+		most = max(most, mb)
 	}
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(most, UnitPeak)
 	b.ReportMetric(bound, UnitPeakBound)
+}
+
+// Peak runs the program once and gives the largest resident memory it ever had, in
+// MiB, and what it said on standard error. Where the system does not tell, the test
+// is skipped.
+func (c Command) Peak(b testing.TB) (mb float64, stderr string) {
+	b.Helper()
+	if _, err := peakOf(os.Getpid()); err != nil {
+		b.Skip("peak memory is read from /proc, which is not there: ", err)
+	}
+	cmd, said := c.prepare()
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	err := watch(done, func() {
+		if now, err := peakOf(cmd.Process.Pid); err == nil {
+			mb = max(mb, now)
+		}
+	})
+	c.check(b, cmd, said, err)
+	return mb, said.String()
 }
 
 // watch calls look every half millisecond until the process has ended. The

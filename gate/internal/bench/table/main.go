@@ -44,6 +44,10 @@ var figures = map[string][2]string{
 	"Archive/time/full": {"`verify --level full`, 50 MB `LOG-ARCHIVE.md`", "`sha256sum` and two `grep -E` over that file"},
 	"Archive/time/ci":   {"`verify --level ci`, the same, two snapshots", "the same"},
 	"Archive/peak/full": {"Peak memory, `verify --level full`, 50 MB `LOG-ARCHIVE.md`", ""},
+	"Rotate/archive":    {"Peak memory, `archive`, 50 MB `LOG.md` of 160,000 entries", ""},
+	"Rotate/verify":     {"Peak memory, `archive --verify`, the same", ""},
+	"Rotate/reindex":    {"Peak memory, `archive --reindex`, the same", ""},
+	"Rotate/manifest":   {"Peak memory, `manifest`, the same", ""},
 	"Archive/peak/ci":   {"Peak memory, `verify --level ci`, the same", ""},
 }
 
