@@ -9,9 +9,13 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/criteria"
 	"github.com/handoff-gate/handoff-gate/gate/drift"
 	"github.com/handoff-gate/handoff-gate/gate/governance"
+	"github.com/handoff-gate/handoff-gate/gate/governance/audit"
+	"github.com/handoff-gate/handoff-gate/gate/governance/doctor"
 	"github.com/handoff-gate/handoff-gate/gate/install"
 	"github.com/handoff-gate/handoff-gate/gate/integrity"
 	"github.com/handoff-gate/handoff-gate/gate/lint"
+	"github.com/handoff-gate/handoff-gate/gate/packet"
+	"github.com/handoff-gate/handoff-gate/gate/packet/ledger"
 	"github.com/handoff-gate/handoff-gate/gate/pointer"
 	"github.com/handoff-gate/handoff-gate/gate/rule"
 	"github.com/handoff-gate/handoff-gate/gate/schemacheck"
@@ -31,8 +35,12 @@ func Rules() []*rule.Rule {
 		trust.Rules,
 		schemacheck.Rules,
 		governance.Rules,
+		audit.Rules,
+		doctor.Rules,
 		criteria.Rules,
 		install.Rules,
+		packet.Rules,
+		ledger.Rules,
 		session.Rules,
 	)
 	slices.SortFunc(all, func(a, b *rule.Rule) int { return strings.Compare(a.ID, b.ID) })
