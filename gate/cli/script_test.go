@@ -87,7 +87,8 @@ func TestMain(m *testing.M) {
 //	unusable ARGS       wants exit status 2 and no report
 //	status N ARGS       runs a command that makes no report and wants exit status N
 //
-// and those of contentCommands, actionCommands and installCommands.
+// and those of contentCommands, actionCommands, installCommands, packetCommands and
+// ledgerCommands.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 scripts,
@@ -101,7 +102,7 @@ func TestScripts(t *testing.T) {
 			e.Vars = append(e.Vars, "NOW="+now)
 			return nil
 		},
-		Cmds: commands(contentCommands, actionCommands, installCommands, map[string]func(*testscript.TestScript, bool, []string){
+		Cmds: commands(contentCommands, actionCommands, installCommands, packetCommands, ledgerCommands, map[string]func(*testscript.TestScript, bool, []string){
 			"repo": repo, "handoff": handoff, "manifest": manifest, "note": note, "commit": commit, "head": head, "id": id, "restore": restore,
 			"write": write, "append": appendTo, "edit": edit, "grow": grow, "fifo": fifo,
 			"gate": gateCommand, "unusable": unusable, "status": status,
@@ -324,7 +325,7 @@ func judged(ts *testscript.TestScript, failing bool, args []string) (*report.Rep
 	if !slices.Contains(args, "--now") {
 		flags = append(flags, "--now", now)
 	}
-	args = slices.Insert(args, 1, flags...)
+	args = slices.Insert(args, ahead(args), flags...)
 	wanted := 0
 	if failing {
 		wanted = 1
@@ -351,6 +352,14 @@ func judged(ts *testscript.TestScript, failing bool, args []string) (*report.Rep
 	ts.Check(schema.Check(schema.Report, []byte(first)))
 	ts.Check(coherent(&r, status))
 	return &r, stderr
+}
+
+// ahead is where flags can stand: behind the command, or the command below it.
+func ahead(args []string) int {
+	if args[0] == "packet" && len(args) > 1 {
+		return 2
+	}
+	return 1
 }
 
 // coherent holds a report to what its schema cannot say: that its parts fit
@@ -428,7 +437,7 @@ func unusable(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, neg, args, 0, 100)
 	file := reportFile(ts)
 	if len(args) > 0 {
-		args = slices.Insert(args, 1, "--report", file)
+		args = slices.Insert(args, ahead(args), "--report", file)
 	}
 	status, stdout, stderr := run(ts, args)
 	if status != 2 {
