@@ -85,7 +85,11 @@ func (j *Judge) journal(log *Log) (what string, findings []report.Finding) {
 	if line == 0 {
 		return what, nil
 	}
-	return what, stale(target, report.Span{Line: line}, fmt.Sprintf("The journal is not what %s says: %s.", j.clean(log.Source.Text), j.difference(got, line, expected)))
+	last := len(got)
+	if got[last-1] == "" && last > 1 {
+		last-- // what follows the last line end is no line to point at
+	}
+	return what, stale(target, report.Span{Line: min(line, last)}, fmt.Sprintf("The journal is not what %s says: %s.", j.clean(log.Source.Text), j.difference(got, line, expected)))
 }
 
 // refusedTarget tells which of the agents' files a target is; "" for none.
@@ -189,7 +193,7 @@ func (j *Judge) difference(got []string, line int, expected string) string {
 		found = j.quote(got[line-1])
 	}
 	if expected == "" {
-		return fmt.Sprintf("the journal should have ended before %s in line %d", found, line)
+		return fmt.Sprintf("line %d has %s, and the journal should have ended there", line, found)
 	}
 	return fmt.Sprintf("line %d has %s, expected is %s", line, found, j.quote(expected))
 }

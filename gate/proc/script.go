@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -98,14 +99,17 @@ func RunScript(ctx context.Context, argv []string, dir string, env []string, tim
 	return stdout, nil
 }
 
-// complaint gives the first line of a standard error that speaks of an error, else
+// errorLine is how node begins to say what went wrong.
+var errorLine = regexp.MustCompile(`^(?:Uncaught )?\w*Error\b`)
+
+// complaint gives the first line of a standard error that says what went wrong, else
 // the last one that is not blank: node prints the place before and its own version
 // after what went wrong. It is outside text.
 func complaint(stderr []byte) string {
 	last := ""
 	for line := range bytes.FieldsFuncSeq(stderr, func(r rune) bool { return r == '\n' || r == '\r' }) {
 		said := strings.TrimSpace(string(line))
-		if strings.Contains(said, "Error") {
+		if errorLine.MatchString(said) {
 			return said
 		}
 		if said != "" {
