@@ -12,6 +12,8 @@ import (
 	"unicode"
 
 	"github.com/sethvargo/go-githubactions"
+
+	"github.com/handoff-gate/handoff-gate/gate/governance/doctor"
 )
 
 // InputSpec is one input of action.yml: its name, its default and what it takes.
@@ -54,8 +56,8 @@ var InputSpecs = []InputSpec{
 	{Name: "token", Default: tokenDefault, Allowed: "a token, or nothing"},
 	{Name: "schema", Default: "false", Allowed: aBool},
 	{Name: "secrets", Default: "fixed", Allowed: "fixed or extended"},
-	{Name: "governance", Default: "false", Allowed: aBool, Absent: true},
-	{Name: "governance-skip", Absent: true},
+	{Name: "governance", Default: "false", Allowed: aBool},
+	{Name: "governance-skip", Allowed: "ids of gates, one a line: " + strings.Join(doctor.Gates(), ", ")},
 	{Name: "checks", Default: "on", Allowed: "on or off"},
 	{Name: "packets", Absent: true},
 	{Name: "packets-all", Default: "false", Allowed: aBool, Absent: true},
@@ -112,7 +114,9 @@ type Inputs struct {
 	Token            string
 	Schema           bool
 	ExtendedSecrets  bool
-	Checks           bool // declared trust checks are run
+	Governance       bool
+	GovernanceSkip   []string // ids of gates that the layer governance leaves out
+	Checks           bool     // declared trust checks are run
 	Sessions         Sessions
 	PolicyFromHead   bool
 }
@@ -158,6 +162,8 @@ func ReadInputs(lookup Lookup) (Inputs, error) {
 		Token:            r.token("token"),
 		Schema:           r.boolean("schema"),
 		ExtendedSecrets:  r.choice("secrets", "fixed", "extended") == "extended",
+		Governance:       r.boolean("governance"),
+		GovernanceSkip:   r.gates("governance-skip"),
 		Checks:           r.choice("checks", "on", "off") == "on",
 		Sessions:         r.sessions("sessions"),
 		PolicyFromHead:   r.choice("policy-from", "base", "head") == "head",
@@ -361,6 +367,23 @@ func (r *inputReader) paths(name string) []PathLine {
 		}
 	}
 	return lines
+}
+
+// gates reads ids of gates of check and doctor, one a line; empty lines are passed
+// over, equal ones count once.
+func (r *inputReader) gates(name string) []string {
+	var ids []string
+	for line := range strings.SplitSeq(r.text(name), "\n") {
+		id := strings.TrimSpace(line)
+		switch {
+		case id == "" || slices.Contains(ids, id):
+		case slices.Contains(doctor.Gates(), id):
+			ids = append(ids, id)
+		default:
+			r.refuse(name, id, "")
+		}
+	}
+	return ids
 }
 
 // sessions reads one of the two words, or the lines of root folders; empty ones

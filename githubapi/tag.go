@@ -130,3 +130,13 @@ func compareNumbers(a, b string) int {
 func (v version) precedes(w version) bool {
 	return v.prefix == w.prefix && (len(v.pre) == 0 || len(w.pre) > 0) && v.compare(w) < 0
 }
+
+// ReadTag reads a tag's name as a semantic version behind a prefix, "v" of v1.4.0.
+// ok is false for a name that is none, as a floating tag.
+func ReadTag(name string) (prefix, version string, ok bool) {
+	v, ok := parseVersion(name)
+	if !ok {
+		return "", "", false
+	}
+	return v.prefix, name[len(v.prefix):], true
+}

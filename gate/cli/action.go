@@ -13,6 +13,7 @@ import (
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/git"
+	"github.com/handoff-gate/handoff-gate/gate/governance"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/lint"
 	"github.com/handoff-gate/handoff-gate/gate/policy"
@@ -134,6 +135,9 @@ func (a *action) verify(ctx context.Context, args []string, inputErr error) (*re
 		return nil, err
 	}
 	o := run.Options{Level: gate.CI, Schema: a.in.Schema}
+	if a.in.Governance {
+		o.Governance = &run.Governance{Skip: a.in.GovernanceSkip}
+	}
 	if why != "" {
 		return a.nothingLeft(ctx, o, why)
 	}
@@ -158,6 +162,9 @@ func (a *action) verify(ctx context.Context, args []string, inputErr error) (*re
 	}
 	a.log.EndGroup()
 	o.Others, o.Alone = others.entries, others.again
+	if prefix, version, ok := githubapi.ReadTag(a.target.Tag); ok && o.Governance != nil {
+		o.Governance.Tag = &governance.Tag{Name: a.target.Tag, Prefix: prefix, Version: version}
+	}
 	o.Base, o.NoChangeSet, o.HeadIsBase = a.target.Base, a.target.NoChangeSet, a.target.HeadPolicy
 	for _, p := range a.target.Problems {
 		o.Given = append(o.Given, run.Given{Rule: p.Rule, Message: p.Message, Remedy: p.Remedy})

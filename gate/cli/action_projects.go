@@ -29,7 +29,7 @@ func (a *action) projects(ctx context.Context) (out []run.Project, nothing, err 
 			return
 		}
 		seen[path] = true
-		out = append(out, run.Project{Path: path, Commands: a.commands(path), Removed: removed})
+		out = append(out, run.Project{Path: path, Commands: a.commands(path), Given: safetext.ShellQuote(path), Removed: removed})
 	}
 	var found *manifests
 	for _, line := range a.in.Paths {
@@ -86,6 +86,9 @@ func (a *action) commands(path string) gate.Commands {
 	}
 	if a.in.Schema {
 		again += " --schema"
+	}
+	if a.in.Governance {
+		again += " --governance"
 	}
 	if a.in.ExtendedSecrets {
 		again += " --secrets extended"

@@ -290,7 +290,7 @@ func TestActionCannotRun(t *testing.T) {
 		checkRun bool
 	}{
 		"bad input":                 {func(s *site) { s.input("summary", "yes") }, "input summary", true},
-		"input of another version":  {func(s *site) { s.input("governance", "true") }, "input governance", true},
+		"input of another version":  {func(s *site) { s.input("claim", "true") }, "input claim", true},
 		"no such path":              {func(s *site) { s.input("path", "packages/none") }, "packages/none", true},
 		"a path without a handoff":  {func(s *site) { s.input("path", "src") }, "src holds no folder .ai/handoff", true},
 		"nothing matches":           {func(s *site) { s.input("path", "packages/*") }, "nothing was found", true},
@@ -531,6 +531,9 @@ func TestActionInputs(t *testing.T) {
 		{"sessions", "docs", 2},
 		{"sessions", "off", 0},
 		{"governance", "false", 0},
+		{"governance", "yes", 2},
+		{"governance-skip", "claims", 0},
+		{"governance-skip", "claim", 2},
 	} {
 		old, had := s.env["INPUT_"+strings.ToUpper(c.name)]
 		o := s.input(c.name, c.value).pullRun()

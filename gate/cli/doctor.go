@@ -50,8 +50,7 @@ func runDoctor(ctx context.Context, p Process, args []string) error {
 	if err != nil {
 		return err
 	}
-	o.Given = safetext.ShellQuote(project.given)
-	words := []string{"handoff-gate", "doctor", o.Given}
+	words := []string{"handoff-gate", "doctor", safetext.ShellQuote(project.given)}
 	if o.Governance {
 		words = append(words, "--governance")
 	}

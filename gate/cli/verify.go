@@ -30,7 +30,7 @@ const baseVariable = "AAHP_BASE_SHA"
 
 var verifyCommand = command{
 	name:    "verify",
-	usage:   "[PATH] [--level precommit|prepush|full|ci] [--base SHA] [--policy-from base|head] [--schema] [--secrets fixed|extended] [--quiet] [--format text|json|sarif|github] [--report FILE] [--now RFC3339]",
+	usage:   "[PATH] [--level precommit|prepush|full|ci] [--base SHA] [--policy-from base|head] [--schema] [--governance] [--secrets fixed|extended] [--quiet] [--format text|json|sarif|github] [--report FILE] [--now RFC3339]",
 	summary: "Verify an AAHP handoff set: integrity, drift, commit pointer, trust register",
 	help: `PATH is a project: a folder that holds .ai/handoff/ (default: the current folder).
 
@@ -39,6 +39,7 @@ var verifyCommand = command{
   --base SHA       the commit the change is measured from; beats AAHP_BASE_SHA
   --policy-from S  whose aahp.config.json decides: base (default at ci) or head
   --schema         also judge manifest and config against their schemas
+  --governance     also run the gates of check and doctor
   --secrets S      extended adds the gitleaks rules to the fixed detectors
   --quiet          text only: leave out what is fine
   --format F       text, json, sarif or github (workflow commands)
@@ -137,9 +138,6 @@ func runVerify(ctx context.Context, p Process, args []string) error {
 	if base.given && base.value == "" {
 		return usagef("--base needs a commit id")
 	}
-	if governance {
-		return usagef("--governance is not a capability of this version")
-	}
 	now, err := c.time()
 	if err != nil {
 		return err
@@ -158,9 +156,15 @@ func runVerify(ctx context.Context, p Process, args []string) error {
 	if schema {
 		words = append(words, "--schema")
 	}
+	if governance {
+		words = append(words, "--governance")
+	}
 	o := run.Options{
 		Level: gate.Level(level.value), PolicyFrom: policy.Source(from.value), Schema: schema, Secrets: c.secretSet(), Now: now,
 		Environ: p.Environ, CheckTimeout: p.CheckTimeout,
+	}
+	if governance {
+		o.Governance = &run.Governance{}
 	}
 	ci := o.Level == gate.CI
 	checkout, target, err := project.open(ctx, p, !ci, strings.Join(c.again(words), " "))
@@ -277,7 +281,7 @@ func (p project) open(ctx context.Context, proc Process, hooks bool, again strin
 	}
 	commands := regenerate(p.dir, p.given)
 	commands.Again = again
-	return c, run.Project{Path: filepath.ToSlash(rel), Commands: commands}, nil
+	return c, run.Project{Path: filepath.ToSlash(rel), Commands: commands, Given: safetext.ShellQuote(p.given)}, nil
 }
 
 // regenerate names the command that regenerates the manifest as it runs there

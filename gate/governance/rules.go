@@ -220,6 +220,14 @@ var (
 		Remedy:   "Restore the file, correct its path, or drop the site from versionSites.",
 		Example:  `{"versionSites": [{"file": "docs/install.md"}]}`,
 	}
+	TagMismatch = &rule.Rule{
+		ID:       "version/tag-mismatch",
+		Severity: report.Error,
+		Title:    "The tag is of another version than package.json",
+		Why:      "Whoever installs a release by its tag gets another version than the one that the package states, and its changelog is that of another. A tag that was published cannot be taken back.",
+		Remedy:   "Delete the tag, set the version in package.json and the changelog, and tag again.",
+		Example:  `The tag v1.4.0 on a commit whose package.json says "version": "1.3.9".`,
+	}
 	PackageJSON = &rule.Rule{
 		ID:       "version/package-json",
 		Severity: report.Error,
@@ -492,7 +500,7 @@ var Rules = []*rule.Rule{
 	Unreadable, InvalidJSON, DuplicateKey, SchemaRule, UnknownGate, PathEscape, GateRemoved, NotEvaluated,
 	MissingVersion, BadHeading, NoReleases, UnreleasedPosition, UnreleasedDuplicate, InvalidDate, FutureDate, UnknownSection,
 	DuplicateVersion, Order, TopVersion, MissingLink, BOM, Encoding,
-	VersionMismatch, MissingSite, PackageJSON,
+	VersionMismatch, MissingSite, PackageJSON, TagMismatch,
 	ClaimPattern, MissingSurface, NoMatch, WrongNumber, ExceedsFloor, FloorPath, FloorNotEvaluated, FloorFailed, FloorNoNumber, NoSurfaces,
 	Forbidden, ForbiddenPattern, PatternsNoGit, PatternsUnreadable, PatternsNoFiles,
 	MissingSource, SyncPattern, NoValues, Disagree, SingleSource,

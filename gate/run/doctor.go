@@ -11,8 +11,7 @@ import (
 // DoctorOptions say how doctor judges a project.
 type DoctorOptions struct {
 	GovernanceOptions
-	Governance bool   // the three handoff gates are not looked at
-	Given      string // the project's path as a command takes it
+	Governance bool // the three handoff gates are not looked at
 }
 
 // Doctor makes the conformance record of a project from its work tree. The report
@@ -27,7 +26,7 @@ func Doctor(ctx context.Context, c *Checkout, p Project, o DoctorOptions) (*repo
 	if o.Governance {
 		facts.Mode = "governance"
 	}
-	result, err := doctor.Judge(ctx, doctor.Input{Input: in, Repo: facts.Repo, Governance: o.Governance, Given: o.Given})
+	result, err := doctor.Judge(ctx, doctor.Input{Input: in, Repo: facts.Repo, Governance: o.Governance, Given: p.Given})
 	if err != nil {
 		return nil, result, facts, err
 	}

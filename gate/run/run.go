@@ -82,6 +82,7 @@ type Given struct {
 type Project struct {
 	Path     string // from the top level, or "."
 	Commands gate.Commands
+	Given    string // the path as commands take it, one word of a shell
 	// Removed says that HEAD's tree lost the project's manifest but not the rest
 	// of its folder; the finding that reports it.
 	Removed *Given
@@ -97,6 +98,7 @@ type Options struct {
 	PolicyFrom  policy.Source // "": the level's default
 	Secrets     lint.SecretSet
 	Schema      bool
+	Governance  *Governance // nil: the layer governance is off
 	Now         time.Time
 
 	Environ         []string      // for declared checks
@@ -416,6 +418,7 @@ var layers = []layer{
 	{pointer.ID, pointer.Title, verifying, decidePointer},
 	{trust.ID, trust.Title, verifying, decideTrust},
 	{schemacheck.ID, schemacheck.Title, func(o Options) bool { return verifying(o) && o.Schema }, decideSchema},
+	{GovernanceID, governanceTitle, func(o Options) bool { return verifying(o) && o.Governance != nil }, decideGovernance},
 }
 
 // Skipped is the report of a run in which nothing was evaluated, with the

@@ -6,6 +6,7 @@ package doctor
 
 import (
 	"context"
+	"slices"
 
 	"github.com/handoff-gate/handoff-gate/gate/governance"
 	"github.com/handoff-gate/handoff-gate/gate/governance/audit"
@@ -34,6 +35,18 @@ var Titles = map[string]string{
 	governance.VersionSync:     governance.Titles[governance.VersionSync],
 	audit.VerifyWorkflow:       audit.VerifyWorkflowTitle,
 	audit.CLISource:            audit.CLISourceTitle,
+}
+
+// Gates are the ids of the gates of check and of doctor, each once: what the input
+// governance-skip may name.
+func Gates() []string {
+	all := slices.Clone(governance.IDs)
+	for _, id := range IDs {
+		if !slices.Contains(all, id) {
+			all = append(all, id)
+		}
+	}
+	return all
 }
 
 // Input is one project as doctor reads it.
