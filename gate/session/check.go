@@ -71,7 +71,7 @@ type Source struct {
 type Result struct {
 	Head     Head
 	Parsed   bool // the manifest is a JSON object
-	Turns    int // lines of the timeline
+	Turns    int  // lines of the timeline
 	Findings []report.Finding
 	BaseErr  error // why the base could not be read for this session; nil where it could
 }

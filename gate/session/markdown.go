@@ -67,6 +67,7 @@ func (c *checker) render() *markdown {
 	defer r.Close()
 	md := &markdown{}
 	s := newScanner(r)
+	defer s.close()
 	s.empty = true
 	head := make([]byte, 0, headSize)
 	for s.next() {
@@ -231,6 +232,7 @@ func (c *checker) block(first, last int) (sum string, read int64) {
 	defer r.Close()
 	counted := &countingReader{r: r}
 	s := newScanner(counted)
+	defer s.close()
 	s.empty = true
 	h := sha256.New()
 	d := ecma.NewDecoder(h)

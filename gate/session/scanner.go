@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"sync"
 )
 
 // scanner reads a text line by line in little memory, however long a line is.
@@ -27,8 +28,22 @@ type scanner struct {
 // one part.
 const bufferSize = 64 << 10
 
-// newScanner makes a scanner over r.
-func newScanner(r io.Reader) *scanner { return &scanner{r: r, buf: make([]byte, bufferSize)} }
+// buffers are handed from one scanner to the next: in a run over thousands of small
+// sessions, clearing a new one for each file would take as long as reading it.
+var buffers = sync.Pool{New: func() any { return new([bufferSize]byte) }}
+
+// newScanner makes a scanner over r, for which close is to be called.
+func newScanner(r io.Reader) *scanner {
+	return &scanner{r: r, buf: buffers.Get().(*[bufferSize]byte)[:]}
+}
+
+// close ends the use of the scanner and of all parts of lines that it gave.
+func (s *scanner) close() {
+	if s.buf != nil {
+		buffers.Put((*[bufferSize]byte)(s.buf))
+		s.buf = nil
+	}
+}
 
 // next moves to the next line, and passes over empty ones. What is left of the
 // line before is skipped.

@@ -124,10 +124,12 @@ func (c *checker) turns(before *before) *turns {
 	if r := c.open(TimelineName); r != nil {
 		defer r.Close()
 		t.timeline = newTimeline(r)
+		defer t.timeline.lines.close()
 		t.timeline.classes = c.countedClasses()
 		if base := c.openBefore(before); base != nil {
 			defer base.Close()
 			t.timeline.before = &prefix{lines: newScanner(base)}
+			defer t.timeline.before.lines.close()
 		}
 	}
 	c.readPayload(t)
