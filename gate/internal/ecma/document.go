@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
 )
@@ -70,10 +71,15 @@ func Read(r io.Reader, o Options) (*Document, error) {
 	return d, nil
 }
 
+// buffers are handed from one text to the next: most texts are much shorter.
+var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+
 // Copy gives a whole text to a Tokenizer.
 func Copy(t *Tokenizer, r io.Reader) error {
 	d := NewDecoder(t)
-	if _, err := io.CopyBuffer(onlyWriter{d}, onlyReader{r}, make([]byte, 32<<10)); err != nil {
+	buffer := buffers.Get().(*[32 << 10]byte)
+	defer buffers.Put(buffer)
+	if _, err := io.CopyBuffer(onlyWriter{d}, onlyReader{r}, buffer[:]); err != nil {
 		return err
 	}
 	if err := d.Flush(); err != nil {
