@@ -2,9 +2,10 @@ package ledger
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"golang.org/x/text/cases"
+
+	"github.com/handoff-gate/handoff-gate/gate/internal/pathglob"
 )
 
 // globs are owned paths made ready to be compared: `**` crosses slashes, and
@@ -71,91 +72,5 @@ func (a glob) fits(path string) bool {
 	if len(a.folded) > maxGlob || len(path) > maxGlob {
 		return true
 	}
-	return fits(parts(a.folded), path)
-}
-
-// part is one piece of a glob: a character, or a wildcard.
-type part struct {
-	kind partKind
-	char rune
-}
-
-type partKind uint8
-
-const (
-	literal   partKind = iota
-	one                // ?
-	segment            // *
-	anything           // **
-	anyFolder          // **/
-)
-
-func parts(glob string) []part {
-	var out []part
-	for i := 0; i < len(glob); {
-		switch {
-		case strings.HasPrefix(glob[i:], "**/"):
-			out = append(out, part{kind: anyFolder})
-			i += 3
-		case strings.HasPrefix(glob[i:], "**"):
-			out = append(out, part{kind: anything})
-			i += 2
-		case glob[i] == '*':
-			out = append(out, part{kind: segment})
-			i++
-		case glob[i] == '?':
-			out = append(out, part{kind: one})
-			i++
-		default:
-			r, n := utf8.DecodeRuneInString(glob[i:])
-			out = append(out, part{char: r})
-			i += n
-		}
-	}
-	return out
-}
-
-// fits follows all ways through the glob at once, so that no glob takes longer
-// than its length times that of the path. at[i] is true where parts[:i] may stand
-// for what was read; within[i], where the part i is an anyFolder that has begun
-// and waits for its slash.
-func fits(parts []part, path string) bool {
-	n := len(parts)
-	at, next := make([]bool, n+1), make([]bool, n+1)
-	within, nextWithin := make([]bool, n), make([]bool, n)
-	// What may stand for nothing is passed over.
-	open := func(at []bool) {
-		for i, p := range parts {
-			if at[i] && p.kind >= segment {
-				at[i+1] = true
-			}
-		}
-	}
-	at[0] = true
-	open(at)
-	for _, r := range path {
-		clear(next)
-		clear(nextWithin)
-		for i, p := range parts {
-			if !at[i] && !within[i] {
-				continue
-			}
-			switch p.kind {
-			case literal:
-				next[i+1] = next[i+1] || r == p.char
-			case one:
-				next[i+1] = next[i+1] || r != '/'
-			case segment:
-				next[i] = next[i] || r != '/'
-			case anything:
-				next[i] = true
-			case anyFolder:
-				nextWithin[i] = true
-				next[i+1] = next[i+1] || r == '/'
-			}
-		}
-		open(next)
-		at, next, within, nextWithin = next, at, nextWithin, within
-	}
-	return at[n]
+	return pathglob.Parse(a.folded).Match(path)
 }
