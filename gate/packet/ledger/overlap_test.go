@@ -122,7 +122,7 @@ func TestFitsInTime(t *testing.T) {
 	done := make(chan bool)
 	go func() {
 		pathglob.Parse(strings.Repeat("**/*?", maxGlob/5)).Match(strings.Repeat("a/", maxGlob/2))
-		pathglob.Parse(strings.Repeat("*a", maxGlob/2)).Match(strings.Repeat("a", maxGlob-1)+"b")
+		pathglob.Parse(strings.Repeat("*a", maxGlob/2)).Match(strings.Repeat("a", maxGlob-1) + "b")
 		close(done)
 	}()
 	select {
