@@ -4,10 +4,12 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/internal/parallel"
 )
 
 // The files of a session folder (sessions.md 3).
@@ -81,17 +83,19 @@ func Find(t gate.Tree, root string) Store {
 		return s
 	}
 	s.Exists = true
+	var candidates []candidate
 	for _, e := range s.list(t, root) {
 		name := path.Base(e.Path)
 		switch {
 		case name == "projects" && e.Kind == gate.Folder:
-			s.projects(t, e.Path)
+			candidates = append(candidates, s.projects(t, e.Path)...)
 		case name == "projects":
 			s.link(e) // it would hide every session
 		case !slices.Contains(reserved, name):
-			s.session(t, e, "")
+			candidates = append(candidates, candidate{e, ""})
 		}
 	}
+	s.look(t, candidates)
 	byPath := func(a, b Place) int { return strings.Compare(a.Path, b.Path) }
 	slices.SortFunc(s.Sessions, byPath)
 	slices.SortFunc(s.Headless, byPath)
@@ -99,27 +103,57 @@ func Find(t gate.Tree, root string) Store {
 	return s
 }
 
-func (s *Store) projects(t gate.Tree, dir string) {
+// candidate is what stands at the place of a session, and its project.
+type candidate struct {
+	gate.Entry
+	project string
+}
+
+// look looks at the candidates, some of them side by side.
+func (s *Store) look(t gate.Tree, candidates []candidate) {
+	found := make([]Store, len(candidates))
+	var g parallel.Group
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	const together = 16 // to start a goroutine takes about as long as to list a folder
+	for from := 0; from < len(candidates); from += together {
+		g.Go(func() error {
+			for i := from; i < min(from+together, len(candidates)); i++ {
+				found[i].session(t, candidates[i])
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // no function fails
+	for i := range found {
+		s.Sessions = append(s.Sessions, found[i].Sessions...)
+		s.Headless = append(s.Headless, found[i].Headless...)
+		s.Links = append(s.Links, found[i].Links...)
+		s.Broken = append(s.Broken, found[i].Broken...)
+	}
+}
+
+func (s *Store) projects(t gate.Tree, dir string) (candidates []candidate) {
 	for _, project := range s.list(t, dir) {
 		if project.Kind != gate.Folder {
 			s.link(project)
 			continue
 		}
 		for _, e := range s.list(t, project.Path) {
-			s.session(t, e, path.Base(project.Path))
+			candidates = append(candidates, candidate{e, path.Base(project.Path)})
 		}
 	}
+	return candidates
 }
 
 // session adds what stands at the place of a session.
-func (s *Store) session(t gate.Tree, e gate.Entry, project string) {
-	if e.Kind != gate.Folder {
-		s.link(e)
+func (s *Store) session(t gate.Tree, c candidate) {
+	if c.Kind != gate.Folder {
+		s.link(c.Entry)
 		return
 	}
-	p := Place{Path: e.Path, ID: path.Base(e.Path), Project: project}
+	p := Place{Path: c.Path, ID: path.Base(c.Path), Project: c.project}
 	manifest, others := false, false
-	for _, file := range s.list(t, e.Path) {
+	for _, file := range s.list(t, c.Path) {
 		switch name := path.Base(file.Path); {
 		case name == ManifestName:
 			manifest = true
