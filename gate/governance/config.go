@@ -349,15 +349,15 @@ func (r *configReader) sections() {
 	r.c.PatternsSpan = r.key(root, "forbiddenPatterns")
 	for _, v := range items(root.Get("forbiddenPatterns")) {
 		p := Pattern{
-			ID: r.or(v, "id", "(unnamed)").Text, Pattern: r.text(v, "pattern"), Flags: r.or(v, "flags", "gm"),
-			Message: r.or(v, "message", "forbidden pattern").Text, Exclude: texts(v.Get("exclude")),
+			ID: r.name(v, "id", "(unnamed)"), Pattern: r.text(v, "pattern"), Flags: r.or(v, "flags", "gm"),
+			Message: r.name(v, "message", "forbidden pattern"), Exclude: texts(v.Get("exclude")),
 		}
 		p.Include, p.Configured = include(v, defaultPatternFiles)
 		p.IncludeSpan = r.key(v, "include")
 		r.c.ForbiddenPatterns = append(r.c.ForbiddenPatterns, p)
 	}
 	for _, v := range items(root.Get("docSync")) {
-		g := Group{ID: r.or(v, "id", "(unnamed)").Text, Span: r.key(v, "sources")}
+		g := Group{ID: r.name(v, "id", "(unnamed)"), Span: r.key(v, "sources")}
 		for _, s := range items(v.Get("sources")) {
 			g.Sources = append(g.Sources, Source{File: r.text(s, "file"), Pattern: r.text(s, "pattern")})
 		}
@@ -417,6 +417,14 @@ func (r *configReader) or(v *jsondoc.Value, key, otherwise string) Text {
 		return *t
 	}
 	return Text{Text: otherwise}
+}
+
+// name reads what a message calls something; an empty one is the same as none.
+func (r *configReader) name(v *jsondoc.Value, key, otherwise string) string {
+	if t := r.text(v, key).Text; t != "" {
+		return t
+	}
+	return otherwise
 }
 
 func (r *configReader) optional(v *jsondoc.Value, key string) *Text {
