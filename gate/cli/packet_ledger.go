@@ -120,7 +120,11 @@ func (l *ledgerFlags) again() string {
 	if !l.ledger.given {
 		return ""
 	}
-	s := " --ledger " + safetext.ShellQuote(l.ledger.value)
+	value := l.ledger.value
+	if l.kind == kindRemote {
+		value = kindRemote + ":" + git.WithoutUser(l.place)
+	}
+	s := " --ledger " + safetext.ShellQuote(value)
 	if l.dryRun {
 		s += " --dry-run"
 	}

@@ -183,6 +183,15 @@ func (r *Remote) masked(s string) string {
 	return s
 }
 
+// WithoutUser is a remote's address as it may be shown: without the name and
+// password of a user.
+func WithoutUser(address string) string {
+	if secret := userOf(address); len(secret) > 0 {
+		return strings.Replace(address, secret[0], "***@", 1)
+	}
+	return address
+}
+
 // userOf gives what stands for a user in an address, as it is spelled there and
 // as it is meant.
 func userOf(address string) []string {

@@ -38,7 +38,7 @@ const (
 	memberSignature   = "signature"
 	memberEpoch       = "epoch"
 	memberDigest      = "packet_sha256"
-	memberToken       = "claim_token_sha256"
+	memberToken       = "claim_token_sha256" //nolint:gosec // a name, not a token.
 	memberOwnedPaths  = "owned_paths"
 	memberDependsOn   = "depends_on"
 

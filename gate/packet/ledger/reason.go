@@ -54,3 +54,9 @@ func missingKey() Reason {
 }
 
 func notReserved(message string) Reason { return because(ReleaseNotReserved, Invalid, message) }
+
+// InThisRun is the reason against the later of two packets of one run that have one
+// key (packets.md 10, "Claims").
+func InThisRun() Reason {
+	return because(IdempotencyKeyReserved, Duplicate, "an earlier packet of this run has the same idempotency_key")
+}

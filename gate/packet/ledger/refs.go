@@ -166,7 +166,7 @@ func (r *Refs) pause(ctx context.Context, try int) error {
 		return r.Pause(ctx, try)
 	}
 	// Those who were refused at once do not come back at once.
-	d := time.Duration(try)*200*time.Millisecond + time.Duration(mathrand.Int64N(int64(300*time.Millisecond)))
+	d := time.Duration(try)*200*time.Millisecond + time.Duration(mathrand.Int64N(int64(300*time.Millisecond))) //nolint:gosec // who waits how long is no secret.
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -134,7 +134,7 @@ var errNoFile = errors.New("it is not a regular file")
 // read reads the whole ledger; one that is not there is empty.
 func read(path string) (*ledger.Document, fs.FileMode, error) {
 	// A FIFO must not be waited for, so it is opened without blocking.
-	f, err := os.OpenFile(path, os.O_RDONLY|noWaiting, 0)
+	f, err := os.OpenFile(path, os.O_RDONLY|noWaiting, 0) //nolint:gosec // the ledger is the operator's choice.
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(filepath.Dir(path)); err != nil {
 			return nil, 0, unreachable("the ledger cannot be opened", err)
@@ -190,7 +190,7 @@ func (l *Ledger) lock(ctx context.Context, path string) (unlock func(), err erro
 			return func() { _ = f.Close() }, nil // which gives the lock up
 		}
 		_ = f.Close()
-		timer := time.NewTimer(pause/2 + time.Duration(mathrand.Int64N(int64(pause))))
+		timer := time.NewTimer(pause/2 + time.Duration(mathrand.Int64N(int64(pause)))) //nolint:gosec // who waits how long is no secret.
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
@@ -214,9 +214,9 @@ func still(path string, f *os.File) bool {
 // openLock opens the lock file. To lock it, reading it is enough: the ledger's
 // other users may have made it.
 func openLock(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|noWaiting|noFollowing, newMode)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|noWaiting|noFollowing, newMode) //nolint:gosec // it stands beside the ledger.
 	if errors.Is(err, fs.ErrPermission) {
-		f, err = os.OpenFile(path, os.O_RDONLY|noWaiting|noFollowing, 0)
+		f, err = os.OpenFile(path, os.O_RDONLY|noWaiting|noFollowing, 0) //nolint:gosec // likewise.
 	}
 	if err != nil {
 		return nil, err

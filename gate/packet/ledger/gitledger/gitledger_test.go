@@ -110,7 +110,7 @@ func TestConformance(t *testing.T) {
 					Open: func() ledger.Store { return c.open(t, r) },
 					Put:  func(key, entry string) { put(r, key, of(t, key, entry)) },
 					Get:  func(key string) string { return get(r, key) },
-					Refs: true, Rivals: c.rivals,
+					Refs: true, Rivals: c.rivals, Slow: c.name != "local bare",
 				}
 			})
 		})

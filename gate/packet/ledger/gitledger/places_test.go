@@ -94,6 +94,24 @@ func TestNamesThatAreAlike(t *testing.T) {
 	}
 }
 
+// A folder may be the top of a linked work tree, or of a submodule: its refs are
+// those of the repository.
+func TestLinkedWorkTree(t *testing.T) {
+	work := gittest.New(t, "sha1")
+	work.Commit("Start")
+	linked := filepath.Join(t.TempDir(), "linked")
+	work.Git("worktree", "add", "-q", linked)
+	if o := check(t, local(t, linked), "k"); len(o.Reasons) != 0 {
+		t.Fatalf("%s (%v)", ledgertest.Codes(o), o.Detail)
+	}
+	if got := ledgertest.Codes(check(t, local(t, work.Dir), "k")); got != "idempotency_key_reserved duplicate" {
+		t.Errorf("%q", got)
+	}
+	if out := work.Git("status", "--porcelain"); out != "" {
+		t.Errorf("the work tree has changed: %s", out)
+	}
+}
+
 // Where a folder or a remote is no repository, nothing is claimed anywhere else.
 func TestNoRepository(t *testing.T) {
 	outer := gittest.New(t, "sha1")
@@ -175,8 +193,8 @@ func TestUsersConfiguration(t *testing.T) {
 		}
 	}
 	for name, environ := range map[string][]string{
-		"claims:":   with("GIT_CONFIG_GLOBAL="+file),
-		"homely:":   with("HOME="+home),
+		"claims:":   with("GIT_CONFIG_GLOBAL=" + file),
+		"homely:":   with("HOME=" + home),
 		"variable:": with("GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url."+origin.Dir+".insteadOf", "GIT_CONFIG_VALUE_0=variable:"),
 	} {
 		r, err := git.OpenRemote(t.Context(), git.RemoteOptions{Name: name, Dir: t.TempDir(), Environ: environ})
@@ -190,7 +208,7 @@ func TestUsersConfiguration(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	r, err := git.OpenRemote(t.Context(), git.RemoteOptions{Name: "ext::touch " + filepath.Join(home, "owned"), Dir: home, Environ: with("GIT_CONFIG_GLOBAL="+file)})
+	r, err := git.OpenRemote(t.Context(), git.RemoteOptions{Name: "ext::touch " + filepath.Join(home, "owned"), Dir: home, Environ: with("GIT_CONFIG_GLOBAL=" + file)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,6 +241,9 @@ func TestSecretsOfAddresses(t *testing.T) {
 		for _, word := range []string{"somebody", "pass%77ord", "password@"} {
 			if strings.Contains(said, word) {
 				t.Errorf("%s: it says %s", name, said)
+			}
+			if shown := git.WithoutUser(name); name != "secret" && strings.Contains(shown, word) {
+				t.Errorf("%s is shown as %s", name, shown)
 			}
 		}
 	}
