@@ -44,6 +44,8 @@ var figures = map[string][2]string{
 	"Archive/time/full": {"`verify --level full`, 50 MB `LOG-ARCHIVE.md`", "`sha256sum` and two `grep -E` over that file"},
 	"Archive/time/ci":   {"`verify --level ci`, the same, two snapshots", "the same"},
 	"Archive/peak/full": {"Peak memory, `verify --level full`, 50 MB `LOG-ARCHIVE.md`", ""},
+	"Sessions":          {"`session verify --all`, 5,000 session folders", "reading and hashing their bytes, one file after another"},
+	"Timeline/memory":   {"Peak memory, `session verify --all`, a timeline of 250 MB and its payload", ""},
 	"Rotate/archive":    {"Peak memory, `archive`, 50 MB `LOG.md` of 160,000 entries", ""},
 	"Rotate/verify":     {"Peak memory, `archive --verify`, the same", ""},
 	"Rotate/reindex":    {"Peak memory, `archive --reindex`, the same", ""},
