@@ -312,7 +312,7 @@ func TestHostileSizes(t *testing.T) {
 func TestComplement(t *testing.T) {
 	for _, name := range []string{"Lu", "L", "Cn", "Greek", "C"} {
 		re := MustCompile(`^[^\P{`+map[bool]string{true: "sc=" + name, false: name}[name == "Greek"]+`}]$`, "iu")
-		for c := rune(0); c <= unicode.MaxRune; c += 7 {
+		for c := rune(0); c <= unicode.MaxRune; c += 31 {
 			if c >= 0xD800 && c <= 0xDFFF {
 				continue
 			}
