@@ -196,62 +196,25 @@ func (r *sessionRun) heads(ctx context.Context) (heads []session.Head, bad map[s
 	return heads, bad, err
 }
 
-// pair finds each session's partner at the base.
+// pair finds each session's partner at the base. Where a manifest of the base
+// cannot be read, no session has a partner for sure.
 func (r *sessionRun) pair() {
-	switch {
-	case r.in.Base == nil:
-	case r.in.Pairs != nil:
-		r.pairs = *r.in.Pairs
-	default:
-		r.pairs = pairSessions(r.in.Now, r.in.Base, &r.now, &r.base)
+	if r.in.Base == nil {
+		return
 	}
-}
-
-// pairSessions pairs the sessions of two states. Where paths do not do, their
-// manifests are read.
-func pairSessions(now, base gate.Tree, is, was *session.Store) session.Pairs {
-	read := func(t gate.Tree) func(session.Place) (session.Head, bool) {
-		return func(p session.Place) (session.Head, bool) {
-			h, bad := session.ReadHead(&session.Input{Place: p, Now: t})
-			return h, len(bad) == 0
-		}
+	read := func(t gate.Tree) func(session.Place) (session.Head, error) {
+		return func(p session.Place) (session.Head, error) { return session.ReadIdentity(t, p) }
 	}
-	return session.Pair(is, was, read(now), read(base))
-}
-
-// PairRoots pairs the sessions of several roots, so that one that moved from a root
-// to another is known again (sessions.md 12). It gives the pairs of each root.
-func PairRoots(now, base gate.Tree, roots []string, marked bool) map[string]*session.Pairs {
-	var is, was session.Store
-	in := map[string]string{} // the root of each session at the base
-	for _, root := range roots {
-		a, b := session.Find(now, root), session.Find(base, root)
-		if marked {
-			session.Count(&a, &b)
-		}
-		is.Sessions, was.Sessions = append(is.Sessions, a.Sessions...), append(was.Sessions, b.Sessions...)
-		for _, p := range b.Sessions {
-			if _, ok := in[p.Path]; !ok {
-				in[p.Path] = root
-			}
-		}
+	now := read(r.in.Now)
+	pairs, err := session.Pair(&r.now, &r.base, func(p session.Place) (session.Head, error) {
+		h, _ := now(p) // what is wrong with it now, its own entry says
+		return h, nil
+	}, read(r.in.Base))
+	if err != nil {
+		r.in.Base, r.in.BaseErr = nil, err
+		return
 	}
-	for _, s := range []*session.Store{&is, &was} {
-		slices.SortStableFunc(s.Sessions, func(a, b session.Place) int { return strings.Compare(a.Path, b.Path) })
-		s.Sessions = slices.CompactFunc(s.Sessions, func(a, b session.Place) bool { return a.Path == b.Path })
-	}
-	pairs := pairSessions(now, base, &is, &was)
-	out := map[string]*session.Pairs{}
-	for _, root := range roots {
-		one := &session.Pairs{Partner: pairs.Partner}
-		for _, p := range pairs.Alone {
-			if in[p.Path] == root {
-				one.Alone = append(one.Alone, p)
-			}
-		}
-		out[root] = one
-	}
-	return out
+	r.pairs = pairs
 }
 
 // one verifies the session that the prefix names.

@@ -181,8 +181,8 @@ type Pairs struct {
 }
 
 // Pair pairs the sessions now with those of the base. Where paths do not do, now
-// and base are asked for what the manifests say; false means that nothing is known.
-func Pair(now, base *Store, readNow, readBase func(Place) (Head, bool)) Pairs {
+// and base are asked for what the manifests say. The error is the first of theirs.
+func Pair(now, base *Store, readNow, readBase func(Place) (Head, error)) (Pairs, error) {
 	p := Pairs{Partner: map[string]Place{}}
 	var left []Place // now
 	paired := map[string]bool{}
@@ -199,14 +199,15 @@ func Pair(now, base *Store, readNow, readBase func(Place) (Head, bool)) Pairs {
 		}
 	}
 	if len(left) == 0 || len(p.Alone) == 0 {
-		return p
+		return p, nil
 	}
-	ids := func(places []Place, read func(Place) (Head, bool)) []identity {
+	var firstErr error
+	ids := func(places []Place, read func(Place) (Head, error)) []identity {
 		var out []identity
 		for _, s := range places {
-			if h, ok := read(s); ok {
-				out = append(out, identity{place: s, session: h.Session, created: h.CreatedAt})
-			}
+			h, err := read(s)
+			firstErr = cmp.Or(firstErr, err)
+			out = append(out, identity{place: s, session: h.Session, created: h.CreatedAt})
 		}
 		return out
 	}
@@ -230,7 +231,29 @@ func Pair(now, base *Store, readNow, readBase func(Place) (Head, bool)) Pairs {
 		}
 	}
 	p.Alone = slices.DeleteFunc(p.Alone, func(s Place) bool { return paired[s.Path] })
-	return p
+	return p, firstErr
+}
+
+// ReadIdentity reads what a session is known by. A manifest that says nothing of it
+// is no error; one that cannot be read is.
+func ReadIdentity(t gate.Tree, p Place) (Head, error) {
+	r, _, err := t.Open(gate.Join(p.Path, ManifestName))
+	if errors.Is(err, gate.ErrNotRegular) || errors.Is(err, fs.ErrNotExist) {
+		return Head{Place: p}, nil
+	}
+	if err != nil {
+		return Head{}, err
+	}
+	defer r.Close()
+	m, err := parseManifest(r)
+	var unparsable *unparsableError
+	if errors.As(err, &unparsable) {
+		return Head{Place: p}, nil
+	}
+	if err != nil {
+		return Head{}, err
+	}
+	return Head{Place: p, Session: m.value("session"), CreatedAt: m.value("created_at")}, nil
 }
 
 // identity is what a session is known by wherever it lies.

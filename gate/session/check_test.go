@@ -527,36 +527,35 @@ func (l linked) ReadLink(p string) (string, error) {
 	return l.Tree[p].Data, nil
 }
 
-// Whatever the files hold, a session is judged, and twice the same.
+// Whatever a file holds, a session is judged, and twice the same.
 func FuzzCheck(f *testing.F) {
 	files := sample().Files()
-	seed := func(change func(map[string]string)) {
-		m := map[string]string{}
-		for name, data := range files {
-			m[name] = data
+	fuzzed := []string{ManifestName, TimelineName, PayloadName, SummaryName, RenderName, "the timeline of the base"}
+	for i, texts := range [][]string{
+		{files[ManifestName], "{}", `{"promoted_gate":"VERIFIED","evidence_contract_sha256":"0","counts":{"\ud800":1},"source_paths":["/x"],"revisions":1e999,"watermark":-0}`},
+		{files[TimelineName], "\r\n{\"seq\":1e999}\r\r\n\ufeff\n["},
+		{files[PayloadName], `{"timeline":[{"seq":0}],"timeline":[1,{}],"provenance":{"watermark":1e999}}`},
+		{files[SummaryName], `{"provenance":{"revision":{"b":1,"0":2}}}`},
+		{files[RenderName], "## Evidence contract\n\nx\n\n- contract sha256: \nRESULT: DONE", "- incremental: revisions=01\r\n- raw sha256: x"},
+		{files[TimelineName], "\n\r\n", strings.ReplaceAll(files[TimelineName], "\n", "\r\n\n")},
+	} {
+		for _, text := range texts {
+			f.Add(uint8(i), []byte(text))
 		}
-		change(m)
-		f.Add([]byte(m[ManifestName]), []byte(m[TimelineName]), []byte(m[PayloadName]), []byte(m[SummaryName]), []byte(m[RenderName]), []byte(files[TimelineName]))
 	}
-	seed(func(map[string]string) {})
-	seed(func(m map[string]string) { m[ManifestName] = "{}" })
-	seed(func(m map[string]string) {
-		m[PayloadName] = `{"timeline":[{"seq":0}],"timeline":[1,{}],"provenance":{"watermark":1e999}}`
-	})
-	seed(func(m map[string]string) { m[TimelineName] = "\r\n{\"seq\":1e999}\r\r\n\ufeff\n[" })
-	seed(func(m map[string]string) {
-		m[RenderName] = "## Evidence contract\n\nx\n\n- contract sha256: \nRESULT: DONE"
-	})
-	seed(func(m map[string]string) {
-		m[ManifestName] = `{"promoted_gate":"VERIFIED","evidence_contract_sha256":"0","counts":{"\ud800":1},"source_paths":["/x"],"revisions":1e999}`
-	})
-	f.Fuzz(func(t *testing.T, manifest, timeline, payload, summary, md, base []byte) {
-		tree := fake.Tree{}
-		for name, data := range map[string][]byte{ManifestName: manifest, TimelineName: timeline, PayloadName: payload, SummaryName: summary, RenderName: md} {
+	f.Fuzz(func(t *testing.T, which uint8, data []byte) {
+		tree, before := put(dir, files), put(dir, files)
+		timeline, base := []byte(files[TimelineName]), []byte(files[TimelineName])
+		switch name := fuzzed[int(which)%len(fuzzed)]; name {
+		case TimelineName:
+			timeline = data
+			fallthrough
+		default:
 			tree[dir+"/"+name] = fake.File{Data: string(data)}
+		case "the timeline of the base":
+			base = data
+			before[dir+"/"+TimelineName] = fake.File{Data: string(data)}
 		}
-		before := put(dir, files)
-		before[dir+"/"+TimelineName] = fake.File{Data: string(base)}
 		in := &Input{Place: place, Now: tree, Base: before, Before: &place, Compared: true, Again: "again"}
 		first, second := judge(in), judge(in)
 		if !slices.Equal(first, second) {
