@@ -83,16 +83,24 @@ type Client struct {
 
 var repositoryPart = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 
+// ownerAndName parts the name of a repository. go-github puts both into the path
+// as they are, so nothing that would change the path may pass.
+func ownerAndName(repository string) (owner, name string, ok bool) {
+	owner, name, _ = strings.Cut(repository, "/")
+	for _, part := range []string{owner, name} {
+		if !repositoryPart.MatchString(part) || part == "." || part == ".." {
+			return "", "", false
+		}
+	}
+	return owner, name, true
+}
+
 // NewClient prepares a client; it sends nothing. An error means that the
 // environment names no usable API or repository: reporting falls back then.
 func NewClient(o Options) (*Client, error) {
-	owner, name, _ := strings.Cut(o.Repository, "/")
-	for _, part := range []string{owner, name} {
-		// go-github puts both into the path as they are, so nothing that would
-		// change the path may pass.
-		if !repositoryPart.MatchString(part) || part == "." || part == ".." {
-			return nil, fmt.Errorf("GITHUB_REPOSITORY is %q, expected OWNER/NAME", brief(o.Repository))
-		}
+	owner, name, ok := ownerAndName(o.Repository)
+	if !ok {
+		return nil, fmt.Errorf("GITHUB_REPOSITORY is %q, expected OWNER/NAME", brief(o.Repository))
 	}
 	raw := o.APIURL
 	if raw == "" {

@@ -117,6 +117,23 @@ func (e Event) NothingLeft() string {
 	return ""
 }
 
+// MayClaim tells whether claims of packets are written in the event's runs: on a
+// push to the default branch and where somebody dispatched the run (packets.md
+// 10). A pull request runs many times, and its first run would lock out the next.
+func (e Event) MayClaim() bool {
+	switch e.Name {
+	case eventDispatch, eventRepository:
+		return true
+	case eventPush:
+		ref, branch := e.fields[fieldRef], e.fields[fieldDefaultBranch]
+		return ref.Kind == payload.String && branch.Kind == payload.String && branch.Text != "" && ref.Text == "refs/heads/"+branch.Text
+	}
+	return false
+}
+
+// IsSchedule tells a run that nobody's change has started.
+func (e Event) IsSchedule() bool { return e.Name == eventSchedule }
+
 // UnderReview is the commit that the payload alone says the event's check run
 // stands on, for a run that ends before there is a repository to ask. It is ""
 // where that takes the checkout, and where the field cannot be read.

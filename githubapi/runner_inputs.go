@@ -21,10 +21,6 @@ type InputSpec struct {
 	Name    string
 	Default string
 	Allowed string // in words, for the usage error
-	// Absent: no capability of this version stands behind it. It takes its
-	// default alone, so that a workflow which relies on it fails instead of
-	// passing without what it asked for.
-	Absent bool
 }
 
 // tokenDefault is the default of the input token in action.yml; the runner
@@ -59,13 +55,13 @@ var InputSpecs = []InputSpec{
 	{Name: "governance", Default: "false", Allowed: aBool},
 	{Name: "governance-skip", Allowed: "ids of gates, one a line: " + strings.Join(doctor.Gates(), ", ")},
 	{Name: "checks", Default: "on", Allowed: "on or off"},
-	{Name: "packets", Absent: true},
-	{Name: "packets-all", Default: "false", Allowed: aBool, Absent: true},
-	{Name: "packets-strict", Default: "true", Allowed: aBool, Absent: true},
-	{Name: "registry", Absent: true},
-	{Name: "receiver", Absent: true},
-	{Name: "claim", Default: "false", Allowed: aBool, Absent: true},
-	{Name: "ledger", Default: "refs", Absent: true},
+	{Name: "packets", Allowed: "globs of files, one a line, without .. and not absolute"},
+	{Name: "packets-all", Default: "false", Allowed: aBool},
+	{Name: "packets-strict", Default: "true", Allowed: aBool},
+	{Name: "registry", Allowed: "the path of a file below the top, without .. and not absolute; packets need one"},
+	{Name: "receiver", Allowed: "an agent's id"},
+	{Name: "claim", Default: "false", Allowed: aBool + ", true only with packets"},
+	{Name: "ledger", Default: ledgerRefs, Allowed: "refs, github:OWNER/REPO, or " + aFile},
 	{Name: "sessions", Default: "auto", Allowed: "auto, off, or root folders, one a line, without .. and not absolute"},
 	{Name: "policy-from", Default: "base", Allowed: "base or head"},
 }
@@ -118,25 +114,38 @@ type Inputs struct {
 	GovernanceSkip   []string // ids of gates that the layer governance leaves out
 	Checks           bool     // declared trust checks are run
 	Sessions         Sessions
+	Packets          Packets
 	PolicyFromHead   bool
 }
+
+// Packets are the inputs about signed packets.
+type Packets struct {
+	Globs    []string // cleaned: slashes, no "./"; none switches packets off
+	All      bool     // every match, changed or not
+	Strict   bool
+	Registry string // cleaned, from the top level
+	Receiver string // "" is whoever each packet names
+	Claim    bool
+	Ledger   Ledger
+}
+
+// Ledger is the input ledger: refs of a repository, or a file.
+type Ledger struct {
+	Refs       bool   // this repository's
+	Repository string // another's, OWNER/REPO
+	File       string // cleaned, below the workspace
+}
+
+// ledgerRefs is the input ledger's word for this repository's refs.
+const ledgerRefs = "refs"
 
 // UsageError is an input whose value is not one it takes: exit status 2.
 type UsageError struct {
 	Input, Value, Allowed string
-	// Absent: this version has nothing behind the input.
-	Absent bool
 }
 
 // Error names the input, what was given and what is allowed.
 func (e *UsageError) Error() string {
-	if e.Absent {
-		value := e.Allowed
-		if value == "" {
-			value = "empty"
-		}
-		return fmt.Sprintf("input %s: this version does not support it; it can only be %s, got %q", e.Input, value, brief(e.Value))
-	}
 	return fmt.Sprintf("input %s: %q is not allowed; allowed: %s", e.Input, brief(e.Value), e.Allowed)
 }
 
@@ -166,15 +175,11 @@ func ReadInputs(lookup Lookup) (Inputs, error) {
 		GovernanceSkip:   r.gates("governance-skip"),
 		Checks:           r.choice("checks", "on", "off") == "on",
 		Sessions:         r.sessions("sessions"),
+		Packets:          r.packets(),
 		PolicyFromHead:   r.choice("policy-from", "base", "head") == "head",
 	}
 	if in.Report != "" && in.Report == in.SARIF {
 		r.refuse("sarif", in.SARIF, "another file than report")
-	}
-	for _, spec := range InputSpecs {
-		if spec.Absent {
-			r.absent(spec)
-		}
 	}
 	slices.SortStableFunc(r.errs, func(a, b *UsageError) int { return r.order[a.Input] - r.order[b.Input] })
 	var errs []error
@@ -411,11 +416,72 @@ func (r *inputReader) sessions(name string) Sessions {
 	return s
 }
 
-// absent refuses everything but the default of an input without a capability.
-func (r *inputReader) absent(spec InputSpec) {
-	v := r.text(spec.Name)
-	if v == spec.Default || spec.Allowed == aBool && strings.EqualFold(v, spec.Default) {
-		return
+// packets reads the inputs about packets.
+func (r *inputReader) packets() Packets {
+	p := Packets{
+		Globs: r.lines("packets"), All: r.boolean("packets-all"), Strict: r.boolean("packets-strict"), Registry: r.below("registry"),
+		Receiver: r.line("receiver"), Claim: r.boolean("claim"), Ledger: r.ledger("ledger"),
 	}
-	r.errs = append(r.errs, &UsageError{Input: spec.Name, Value: v, Allowed: spec.Default, Absent: true})
+	given := r.text("packets") != ""
+	if given && r.text("registry") == "" {
+		r.refuse("registry", "", "")
+	}
+	if p.Claim && !given {
+		r.refuse("claim", "true", "")
+	}
+	return p
+}
+
+// lines reads paths or globs, one a line; equal ones count once.
+func (r *inputReader) lines(name string) []string {
+	var lines []string
+	for line := range strings.SplitSeq(r.text(name), "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" {
+			continue
+		}
+		p, ok := below(line)
+		if !ok || p == "." {
+			r.refuse(name, line, "")
+			continue
+		}
+		if !slices.Contains(lines, p) {
+			lines = append(lines, p)
+		}
+	}
+	return lines
+}
+
+// below reads the path of a file from the top level; "" where none is given.
+func (r *inputReader) below(name string) string {
+	v := r.text(name)
+	if v == "" {
+		return ""
+	}
+	p, ok := below(v)
+	if !ok || p == "." {
+		r.refuse(name, v, "")
+		return ""
+	}
+	return p
+}
+
+// ledger reads where claims stand. What else git could serve, a folder or a
+// remote, is for the command line.
+func (r *inputReader) ledger(name string) Ledger {
+	v := r.text(name)
+	if v == ledgerRefs {
+		return Ledger{Refs: true}
+	}
+	if repository, ok := strings.CutPrefix(v, "github:"); ok {
+		if _, _, ok := ownerAndName(repository); !ok {
+			r.refuse(name, v, "")
+		}
+		return Ledger{Repository: repository}
+	}
+	if strings.HasPrefix(v, "git:") || strings.HasPrefix(v, "remote:") {
+		r.refuse(name, v, "")
+		return Ledger{Refs: true}
+	}
+	return Ledger{File: r.file(name)}
 }

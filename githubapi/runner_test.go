@@ -39,6 +39,7 @@ func inputs(values map[string]string) map[string]string {
 var defaultInputs = Inputs{
 	Paths: []PathLine{{Text: "."}}, WorkingDirectory: ".", CheckRun: true, Annotations: AnnotationsAuto, MaxAnnotations: 200,
 	Summary: true, FetchMissing: true, APITimeout: time.Minute, Token: testToken, Checks: true, Sessions: Sessions{Auto: true},
+	Packets: Packets{Strict: true, Ledger: Ledger{Refs: true}},
 }
 
 func TestInputDefaults(t *testing.T) {
@@ -103,7 +104,13 @@ func TestInputValues(t *testing.T) {
 		{"governance", "true", func(in *Inputs) { in.Governance = true }},
 		{"governance-skip", " claims \n\ncli-source\nclaims", func(in *Inputs) { in.GovernanceSkip = []string{"claims", "cli-source"} }},
 		{"packets-strict", "TRUE", func(*Inputs) {}},
+		{"packets-strict", "false", func(in *Inputs) { in.Packets.Strict = false }},
+		{"packets-all", "True", func(in *Inputs) { in.Packets.All = true }},
+		{"registry", "./keys//registry.json", func(in *Inputs) { in.Packets.Registry = "keys/registry.json" }},
+		{"receiver", "bob", func(in *Inputs) { in.Packets.Receiver = "bob" }},
 		{"ledger", "refs", func(*Inputs) {}},
+		{"ledger", "github:octo-org/ledger", func(in *Inputs) { in.Packets.Ledger = Ledger{Repository: "octo-org/ledger"} }},
+		{"ledger", "./claims/ledger.json", func(in *Inputs) { in.Packets.Ledger = Ledger{File: "claims/ledger.json"} }},
 	} {
 		want := defaultInputs
 		c.change(&want)
@@ -154,13 +161,22 @@ func TestInputUsageErrors(t *testing.T) {
 		{"governance", "perhaps", "true or false"},
 		{"governance-skip", "claims\nclaim", "ids of gates"},
 		{"governance-skip", "claims, handoff", "verify-workflow"},
-		{"packets", "packets/*.json", "does not support"},
-		{"packets-all", "true", "does not support"},
-		{"packets-strict", "false", "does not support"},
-		{"registry", "registry.json", "does not support"},
-		{"receiver", "agent-b", "does not support"},
-		{"claim", "true", "does not support"},
-		{"ledger", "github:octo-org/ledger", "does not support"},
+		{"packets", "/etc/*.json", "absolute"},
+		{"packets", "ok/*.json\n../*.json", ".."},
+		{"packets-all", "some", "true or false"},
+		{"packets-strict", "on", "true or false"},
+		{"registry", "../registry.json", ".."},
+		{"registry", ".", "the path of a file"},
+		{"receiver", "bob\ncarol", "an agent's id"},
+		{"claim", "true", "only with packets"},
+		{"claim", "refs", "true or false"},
+		{"ledger", "github:octo-org", "github:OWNER/REPO"},
+		{"ledger", "github:octo-org/a/b", "github:OWNER/REPO"},
+		{"ledger", "git:store.git", "refs, github:OWNER/REPO, or a file path"},
+		{"ledger", "remote:origin", "refs, github:OWNER/REPO, or a file path"},
+		{"ledger", "/srv/ledger.json", "absolute"},
+		{"ledger", "../ledger.json", ".."},
+		{"ledger", ".git/ledger.json", ".git"},
 		{"sessions", "/srv/handoffs", "auto, off, or root folders"},
 		{"sessions", "handoffs\n../handoffs", "auto, off, or root folders"},
 	} {
@@ -176,7 +192,7 @@ func TestEveryBadInputIsNamed(t *testing.T) {
 	in, err := ReadInputs(env(inputs(map[string]string{"summary": "x", "check-run": "y", "claim": "true"})))
 	want := "input check-run: \"y\" is not allowed; allowed: auto or off\n" +
 		"input summary: \"x\" is not allowed; allowed: true or false\n" +
-		"input claim: this version does not support it; it can only be false, got \"true\""
+		"input claim: \"true\" is not allowed; allowed: true or false, true only with packets"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v", err)
 	}
@@ -188,6 +204,18 @@ func TestEveryBadInputIsNamed(t *testing.T) {
 	}
 	if _, err := ReadInputs(env(inputs(map[string]string{"token": "two words"}))); err == nil || strings.Contains(err.Error(), "words") {
 		t.Errorf("a token that cannot be one: %v", err)
+	}
+}
+
+// Packets need a registry, and claims packets.
+func TestPacketInputs(t *testing.T) {
+	in, err := ReadInputs(env(inputs(map[string]string{"packets": " handoffs/**/*.json \n\n./a.json\nhandoffs/**/*.json", "registry": "r.json", "claim": "true"})))
+	want := Packets{Globs: []string{"handoffs/**/*.json", "a.json"}, Strict: true, Registry: "r.json", Claim: true, Ledger: Ledger{Refs: true}}
+	if err != nil || !reflect.DeepEqual(in.Packets, want) {
+		t.Errorf("%v\ngot  %+v\nwant %+v", err, in.Packets, want)
+	}
+	if _, err := ReadInputs(env(inputs(map[string]string{"packets": "*.json"}))); err == nil || !strings.Contains(err.Error(), "input registry:") {
+		t.Errorf("packets without a registry: %v", err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,6 +62,7 @@ type action struct {
 	refusal    *githubapi.Refusal
 	target     githubapi.Target
 	outputs    githubapi.Outputs
+	claims     *actionPackets // nil where no packets are asked for
 }
 
 // cannotRun is why the gate could not be run at all: exit status 2.
@@ -162,6 +164,12 @@ func (a *action) verify(ctx context.Context, args []string, inputErr error) (*re
 	}
 	a.log.EndGroup()
 	o.Others, o.Alone = others.entries, others.again
+	if a.claims != nil {
+		o.Last = func(ctx context.Context, failed bool) ([]report.Project, error) {
+			made, err := a.claims.write(ctx, failed)
+			return append(slices.Clone(others.entries[:len(others.entries)-a.claims.count]), made...), err
+		}
+	}
 	if prefix, version, ok := githubapi.ReadTag(a.target.Tag); ok && o.Governance != nil {
 		o.Governance.Tag = &governance.Tag{Name: a.target.Tag, Prefix: prefix, Version: version}
 	}

@@ -25,7 +25,7 @@ type others struct {
 func (a *action) others(ctx context.Context, projects []run.Project) (others, error) {
 	var all others
 	for _, judge := range []func(context.Context, []run.Project) (others, error){
-		a.sessions,
+		a.sessions, a.packets, // packets last, see claims
 	} {
 		one, err := judge(ctx, projects)
 		if err != nil {

@@ -57,6 +57,7 @@ type Options struct {
 	Strict         bool
 	VerifyEvidence bool
 	Workspace      bool // there is one, for checks 6 and 7
+	RegistrySeen   bool // the registry's warnings stand elsewhere in the report
 	Commands       Commands
 }
 
@@ -91,6 +92,8 @@ type Judged struct {
 	plans []plan // what checks 6 and 7 want of files
 	needs []Need
 
+	deferred string // why the packet was not claimed; "" where nothing is to be said
+
 	looked  bool // the ledger was asked
 	outcome ledger.Outcome
 	dry     bool
@@ -103,8 +106,10 @@ func Check(doc *Document, registry *Registry, o Options) *Judged {
 	if member(doc.root, fSignature) != nil {
 		c.sealed = signatureFailed // until it is verified
 	}
-	for _, n := range registry.notes {
-		c.found[structure].add(n)
+	if !o.RegistrySeen {
+		for _, n := range registry.notes {
+			c.found[structure].add(n)
+		}
 	}
 	if c.checkStructure(); c.Malformed() {
 		return c
@@ -139,14 +144,21 @@ func (c *Judged) warn(layer int, k *kind, span report.Span, format string, args 
 	c.found[layer].add(found{kind: k, warns: k.Severity == report.Error, span: span, message: fmt.Sprintf(format, args...)})
 }
 
-// notice adds a notice to check 1.
-func (c *Judged) notice(k *kind, path string, span report.Span, message string) {
-	c.found[structure].add(found{kind: k, path: path, span: span, message: message})
+// RegistryChanged says that the change under review edits the registry.
+func (c *Judged) RegistryChanged() { c.found[structure].add(c.registry.changed()) }
+
+// NoMatch says that a pattern of the input packets matches nothing.
+func (c *Judged) NoMatch(pattern string) { c.found[structure].add(c.registry.unmatched(pattern)) }
+
+// ReceiverNotSet says that the packet chooses the policy that judges it.
+func (c *Judged) ReceiverNotSet() {
+	c.found[structure].add(found{kind: receiverNotSet, span: c.doc.in(fTo), message: "no receiver is set, so the packet is judged by the policy of " + show(text(c.doc.handoff, fTo)) + ", whom it names itself"})
 }
 
-// RegistryChanged says that the change under review edits the registry.
-func (c *Judged) RegistryChanged() {
-	c.notice(registryChanged, c.registry.path, firstLine, "the change edits the registry; this packet is judged by the one of the base")
+// ClaimDeferred says that the packet was checked against the ledger and not
+// claimed, with the reason as a clause.
+func (c *Judged) ClaimDeferred(why string) {
+	c.deferred = why
 }
 
 // Claim is what check 3 needs to know; ok is false where check 1 found anything,
@@ -165,7 +177,7 @@ func (c *Judged) Claim() (claim ledger.Claim, ok bool) {
 // Ledger takes what came of check 3. With dry, nothing was to be recorded. A later
 // outcome takes the place of an earlier one.
 func (c *Judged) Ledger(o ledger.Outcome, dry bool) {
-	c.looked, c.outcome, c.dry = true, o, dry
+	c.looked, c.outcome, c.dry, c.deferred = true, o, dry, ""
 	c.found[duplicate] = bounded{}
 	span := c.doc.in(fKey)
 	for i := range o.Reasons {

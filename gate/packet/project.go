@@ -29,6 +29,10 @@ func (c *Judged) Project() report.Project {
 	p := c.doc.project()
 	p.Packet.Signature = string(c.sealed)
 	p.Packet.DefaultsApplied = append(p.Packet.DefaultsApplied, c.h.applied...)
+	if c.deferred != "" && c.looked {
+		c.found[duplicate].add(found{kind: claimDeferred, span: c.doc.in(fKey), message: "the packet was checked against the ledger and not claimed: " + c.deferred})
+		c.deferred = ""
+	}
 	for i := range c.found {
 		p.Layers = append(p.Layers, c.layer(i, p.Packet))
 	}
@@ -137,7 +141,7 @@ func assemble(d *Document, commands Commands, id, title string, list []found, to
 		if f.more > 0 {
 			message += fmt.Sprintf(" (and %d more of this rule, which are not listed)", f.more)
 		}
-		if f.rejects() && f.kind != registryBrokenAtHead {
+		if f.rejects() {
 			to.Reasons = append(to.Reasons, report.PacketReason{Code: f.code(), State: string(f.state()), Layer: id, Rule: f.kind.ID, Message: message})
 		}
 		findings = append(findings, f.kind.As(f.severity(), f.path, span, message, commands.remedy(f)))

@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode"
 
+	"golang.org/x/text/cases"
+
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
 	"github.com/handoff-gate/handoff-gate/gate/internal/timestamp"
 	"github.com/handoff-gate/handoff-gate/gate/packet/strict"
@@ -270,8 +272,9 @@ func named(k *key) string {
 // confusable warns of ids that a reviewer may take for one another.
 func (g *registryReader) confusable(agents []jsondoc.Member) {
 	folded := map[string]string{}
+	fold := cases.Fold()
 	for _, m := range agents {
-		f := fold(m.Key)
+		f := fold.String(m.Key)
 		if first, twice := folded[f]; twice {
 			g.note(registryConfusableIDs, g.doc.AtKey(m), "the ids %s and %s differ in case only", show(first), show(m.Key))
 		} else {
@@ -281,18 +284,6 @@ func (g *registryReader) confusable(agents []jsondoc.Member) {
 			g.note(registryConfusableIDs, g.doc.AtKey(m), "the id %s mixes Latin and %s letters", show(m.Key), s)
 		}
 	}
-}
-
-// fold gives the one form of strings that differ in case only: of each character
-// the least of those that Unicode folds together.
-func fold(s string) string {
-	return strings.Map(func(r rune) rune {
-		least := r
-		for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
-			least = min(least, f)
-		}
-		return least
-	}, s)
 }
 
 // mixed names the script that an id mixes with Latin; "" where it mixes none.

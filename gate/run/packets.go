@@ -6,13 +6,16 @@ import (
 	"io"
 	"io/fs"
 	"runtime"
+	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/disk"
 	"github.com/handoff-gate/handoff-gate/gate/internal/parallel"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
+	"github.com/handoff-gate/handoff-gate/gate/lint"
 	"github.com/handoff-gate/handoff-gate/gate/packet"
 	"github.com/handoff-gate/handoff-gate/gate/packet/strict"
+	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
 // JudgePacket runs all checks of a packet but the third, which is the ledger's.
@@ -96,4 +99,26 @@ func ReadRegistry(tree gate.Tree, path, whose string) *packet.Registry {
 	case gate.NotRegular, gate.TooLarge, gate.Unreadable:
 	}
 	return packet.NoRegistry(path, "the registry of "+whose+" cannot be read: "+safetext.Clean(doc.Err.Error()))
+}
+
+// redactPacket hides credentials and addresses in what is said of a packet, but for
+// the codes of its reasons. Reasons and findings stay the same.
+func redactPacket(p report.Project) {
+	hidden := map[string]string{}
+	for i := range p.Packet.Reasons {
+		r := &p.Packet.Reasons[i]
+		code := r.Code + ": "
+		hidden[r.Message] = code + lint.Redact(strings.TrimPrefix(r.Message, code))
+		r.Message = hidden[r.Message]
+	}
+	for _, l := range p.Layers {
+		for i := range l.Findings {
+			f := &l.Findings[i]
+			if message, ok := hidden[f.Message]; ok && f.Severity == report.Error {
+				f.Message = message
+			} else {
+				f.Message = lint.Redact(f.Message)
+			}
+		}
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -112,6 +113,10 @@ type Options struct {
 	// Others are the entries of what else was verified, sessions and packets: they
 	// are decided before any declared check runs, and stand behind the projects.
 	Others []report.Project
+	// Last, unless it is nil, is called when everything is decided, the declared
+	// checks included. It is told whether anything has failed, and what it gives
+	// stands in place of Others.
+	Last func(ctx context.Context, failed bool) ([]report.Project, error)
 	// Alone is the command that repeats a run that has no project. In such a run
 	// what was found on the way to a base has an entry of its own.
 	Alone string
@@ -174,11 +179,25 @@ func Verify(ctx context.Context, c *Checkout, projects []Project, o Options) (*r
 		}
 		rep.Projects = append(rep.Projects, report.Project{Path: res.path, Format: "aahp", Level: level, Layers: res.layers})
 	}
-	rep.Projects = append(rep.Projects, o.Others...)
+	others := o.Others
+	if o.Last != nil {
+		var err error
+		if others, err = o.Last(ctx, anyFailed(rep.Projects) || anyFailed(o.Others)); err != nil {
+			return nil, err
+		}
+	}
+	rep.Projects = append(rep.Projects, others...)
 	redact(rep)
 	c.forget(rep)
 	rep.Finish()
 	return rep, ctx.Err()
+}
+
+// anyFailed tells whether a layer has failed.
+func anyFailed(projects []report.Project) bool {
+	return slices.ContainsFunc(projects, func(p report.Project) bool {
+		return slices.ContainsFunc(p.Layers, func(l report.Layer) bool { return l.Status == report.Failed })
+	})
 }
 
 // alone reports what was found on the way to a base where there is no project
@@ -218,6 +237,10 @@ func (c *Checkout) forget(rep *report.Report) {
 // repository. The content checks mask what they report themselves.
 func redact(rep *report.Report) {
 	for _, p := range rep.Projects {
+		if p.Packet != nil {
+			redactPacket(p)
+			continue
+		}
 		for _, l := range p.Layers {
 			for i := range l.Findings {
 				f := &l.Findings[i]

@@ -112,10 +112,6 @@ func TestInputsAndOutputsAgree(t *testing.T) {
 			if input["default"] != spec.Default {
 				t.Errorf("%s: %s has the default %q, the program %q", path, spec.Name, input["default"], spec.Default)
 			}
-			// An input that the program refuses must not look usable.
-			if says := strings.Contains(input["description"], "Not in this version."); says != spec.Absent {
-				t.Errorf("%s: %s: says it is not in this version: %t; the program refuses it: %t", path, spec.Name, says, spec.Absent)
-			}
 		}
 		if fmt.Sprint(names) != fmt.Sprint(want) {
 			t.Errorf("%s has the inputs\n%v, the program\n%v", path, names, want)
