@@ -104,7 +104,10 @@ func (a *action) folders(ctx context.Context, t trees, roots session.Roots) (oth
 	}
 	var pairs map[string]*session.Pairs
 	if t.base != nil {
-		pairs = run.PairRoots(t.head, t.base, roots.Paths, a.in.Sessions.Auto)
+		var err error
+		if pairs, err = run.PairRoots(t.head, t.base, roots.Paths, a.in.Sessions.Auto); err != nil {
+			t.lost(err)
+		}
 	}
 	seen := map[string]bool{}
 	for _, root := range roots.Paths {

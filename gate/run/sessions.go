@@ -199,17 +199,14 @@ func (r *sessionRun) heads(ctx context.Context) (heads []session.Head, bad map[s
 // pair finds each session's partner at the base. Where a manifest of the base
 // cannot be read, no session has a partner for sure.
 func (r *sessionRun) pair() {
-	if r.in.Base == nil {
+	switch {
+	case r.in.Base == nil:
+		return
+	case r.in.Pairs != nil:
+		r.pairs = *r.in.Pairs
 		return
 	}
-	read := func(t gate.Tree) func(session.Place) (session.Head, error) {
-		return func(p session.Place) (session.Head, error) { return session.ReadIdentity(t, p) }
-	}
-	now := read(r.in.Now)
-	pairs, err := session.Pair(&r.now, &r.base, func(p session.Place) (session.Head, error) {
-		h, _ := now(p) // what is wrong with it now, its own entry says
-		return h, nil
-	}, read(r.in.Base))
+	pairs, err := pairSessions(r.in.Now, r.in.Base, &r.now, &r.base)
 	if err != nil {
 		r.in.Base, r.in.BaseErr = nil, err
 		return
