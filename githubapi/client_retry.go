@@ -124,7 +124,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		if how == final {
 			limit = t.lastTry
 		} else {
-			left := t.budget - t.spent
+			left := t.left(req.Context())
 			if left <= 0 {
 				return nil, t.tooLate(req, last)
 			}
@@ -149,7 +149,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		// What the server asks for counts if it is longer and still before the
 		// deadline. If it is not, the usual wait applies: many limits are lifted
 		// before the time announced, and the tries are few.
-		if asked := t.asked(resp); asked > wait && asked < t.budget-t.spent {
+		if asked := t.asked(resp); asked > wait && asked < t.left(req.Context()) {
 			wait = asked
 		}
 		if err := t.sleep(req.Context(), wait); err != nil {
@@ -164,9 +164,19 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 
 var errTooLate = errors.New("api-timeout is used up")
 
+// left is the time that calls and waits may still take: what the budget leaves, and
+// what the caller's own deadline does.
+func (t *transport) left(ctx context.Context) time.Duration {
+	left := t.budget - t.spent
+	if at, ok := ctx.Deadline(); ok {
+		left = min(left, time.Until(at))
+	}
+	return left
+}
+
 // sleep waits within the budget; it does not begin a wait that would outlast it.
 func (t *transport) sleep(ctx context.Context, d time.Duration) error {
-	if d >= t.budget-t.spent {
+	if d >= t.left(ctx) {
 		return errTooLate
 	}
 	start := t.clock.Now()

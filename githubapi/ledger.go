@@ -25,7 +25,7 @@ func NewLedger(o Options) (*ledger.Refs, error) {
 	return &ledger.Refs{Host: claims{c}}, nil
 }
 
-// noBudget leaves the bound to the context of each call.
+// noBudget leaves the bound to the deadline of each call's context.
 const noBudget = 365 * 24 * time.Hour
 
 // claims is a repository at GitHub as a ledger.Host.

@@ -299,6 +299,20 @@ func TestLedgerTime(t *testing.T) {
 	}
 }
 
+// A server that asks to be left alone for longer than the ledger waits is asked
+// again after the usual wait, as many limits are lifted sooner.
+func TestLedgerIsLimited(t *testing.T) {
+	s := newAPI(t)
+	s.Fail(apitest.Fault{Method: "GET", Times: 2, Status: 429, Header: map[string]string{"Retry-After": "3600"}, Message: "slow down"})
+	clock := newClock()
+	if got := claimAt(t, newLedger(t, s, func(o *Options) { o.Clock = clock }), true); got != accepted {
+		t.Errorf("%q", got)
+	}
+	if len(clock.waits) != 2 || clock.waits[0] != time.Second || clock.waits[1] != 2*time.Second {
+		t.Errorf("the waits are %v", clock.waits)
+	}
+}
+
 func TestNewLedgerRefuses(t *testing.T) {
 	for _, name := range []string{"", "o", "o/", "/r", "o/r/x", "../x", "o/..", "o r/x"} {
 		if _, err := NewLedger(Options{Repository: name, Token: "t"}); err == nil {
