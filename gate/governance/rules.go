@@ -423,7 +423,7 @@ var (
 		Title:    "A link leads to a file that does not exist",
 		Why:      "The reader, a person or an agent, is sent to nothing. Code fences do not count: what is shown there is copied.",
 		Remedy:   "Correct the target, or restore the file.",
-		Example:  "[the guide](docs/giude.md)",
+		Example:  "README.md links to docs/giude.md, and the file is called docs/guide.md.",
 	}
 	LinksNoGit = &rule.Rule{
 		ID:       "links/no-git",
