@@ -110,7 +110,7 @@ func TestLedgerClaims(t *testing.T) {
 		ours   bool
 	}{
 		{"nothing in the way", func(*apitest.Server) {}, nil, accepted, 1, true},
-		{"somebody is faster: 422", func(*apitest.Server) {}, func(s *apitest.Server, try int) {
+		{"somebody is faster: 422", func(*apitest.Server) {}, func(s *apitest.Server, _ int) {
 			s.PutFile(ledger.Ref(ledgerKey), "claim.json", behind(t, ledgerKey, theirs))
 		}, reserved, 1, false},
 		{"the answer is lost, the write is not", func(s *apitest.Server) {

@@ -76,7 +76,7 @@ func temporaryName(name string) string {
 type realDisk struct{}
 
 func (realDisk) Create(path string) (file, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, newMode)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, newMode) //nolint:gosec // it stands beside the ledger.
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (realDisk) Sync(dir string) error { return SyncFolder(dir) }
 // SyncFolder makes the names in a folder last, where the file system has a way to
 // flush a folder.
 func SyncFolder(dir string) error {
-	f, err := os.Open(dir)
+	f, err := os.Open(dir) //nolint:gosec // the folder of a file that the caller names.
 	if err != nil {
 		return err
 	}
