@@ -87,8 +87,8 @@ func TestMain(m *testing.M) {
 //	unusable ARGS       wants exit status 2 and no report
 //	status N ARGS       runs a command that makes no report and wants exit status N
 //
-// and those of contentCommands, actionCommands, installCommands, packetCommands and
-// ledgerCommands.
+// and those of contentCommands, actionCommands, installCommands, packetCommands,
+// ledgerCommands and governanceCommands.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 scripts,
@@ -102,7 +102,7 @@ func TestScripts(t *testing.T) {
 			e.Vars = append(e.Vars, "NOW="+now)
 			return nil
 		},
-		Cmds: commands(contentCommands, actionCommands, installCommands, packetCommands, ledgerCommands, map[string]func(*testscript.TestScript, bool, []string){
+		Cmds: commands(contentCommands, actionCommands, installCommands, packetCommands, ledgerCommands, governanceCommands, map[string]func(*testscript.TestScript, bool, []string){
 			"repo": repo, "handoff": handoff, "manifest": manifest, "note": note, "commit": commit, "head": head, "id": id, "restore": restore,
 			"write": write, "append": appendTo, "edit": edit, "grow": grow, "fifo": fifo,
 			"gate": gateCommand, "unusable": unusable, "status": status,
