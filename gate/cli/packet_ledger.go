@@ -244,7 +244,7 @@ func makeClaimFile(name string) (digest string, err error) {
 	if err != nil {
 		return "", err
 	}
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, keyMode)
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, keyMode) //nolint:gosec // the user names it.
 	if err != nil {
 		return "", usagef("--claim-file %s cannot be made: %s", name, disk.Cause(err))
 	}
@@ -270,7 +270,7 @@ const maxToken = 4096
 
 // readClaimFile reads a token. White space after it is an editor's.
 func readClaimFile(name string) (string, error) {
-	f, err := os.Open(name)
+	f, err := os.Open(name) //nolint:gosec // the user names it.
 	if err != nil {
 		return "", usagef("--claim-file %s cannot be opened: %s", name, disk.Cause(err))
 	}
