@@ -57,6 +57,7 @@ type action struct {
 	connected  bool
 	checkout   *run.Checkout // nil until the repository is open
 	submodule  bool          // the repository is one of another repository
+	partial    bool          // the clone lacks blobs, which are fetched on demand
 	client     *githubapi.Client
 	reporter   *githubapi.Reporter
 	refusal    *githubapi.Refusal
@@ -290,7 +291,7 @@ func (a *action) open(ctx context.Context) error {
 	c, err := run.OpenCheckout(ctx, o)
 	if err == nil && c.Repo != nil && c.Repo.IsPartial(ctx) {
 		c.Close()
-		o.OnDemand = true
+		o.OnDemand, a.partial = true, true
 		c, err = run.OpenCheckout(ctx, o)
 	}
 	if ctx.Err() != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/install"
 	"github.com/handoff-gate/handoff-gate/gate/internal/follow"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
@@ -109,6 +110,7 @@ func (a *action) folders(ctx context.Context, t trees, roots session.Roots) (oth
 			t.lost(err)
 		}
 	}
+	a.prefetch(ctx, t, roots.Paths, pairs)
 	seen := map[string]bool{}
 	for _, root := range roots.Paths {
 		command := "handoff-gate session verify --all --root " + safetext.ShellQuote(root)
@@ -156,6 +158,46 @@ func (a *action) folders(ctx context.Context, t trees, roots session.Roots) (oth
 		out.entries = []report.Project{one}
 	}
 	return out, nil
+}
+
+// prefetch gets what a partial clone lacks of the sessions that will be read, in one
+// fetch for each state: one by one, each file would be a round trip. What cannot be
+// had is told by whoever reads it.
+func (a *action) prefetch(ctx context.Context, t trees, roots []string, pairs map[string]*session.Pairs) {
+	if !a.partial {
+		return
+	}
+	var now, before []string // blobs
+	for _, root := range roots {
+		store := session.Find(t.head, root)
+		for _, s := range store.Sessions {
+			if a.in.Sessions.Auto && t.same(s.Path) {
+				continue
+			}
+			if entries, err := t.head.List(s.Path); err == nil {
+				now = append(now, blobs(entries)...)
+			}
+			if pairs[root] == nil {
+				continue
+			}
+			if partner, ok := pairs[root].Partner[s.Path]; ok {
+				if entries, err := t.base.List(partner.Path); err == nil {
+					before = append(before, blobs(entries)...)
+				}
+			}
+		}
+	}
+	_ = a.checkout.Repo.Prefetch(ctx, t.headTree, now)
+	_ = a.checkout.Repo.Prefetch(ctx, t.baseTree, before)
+}
+
+func blobs(entries []gate.Entry) (ids []string) {
+	for _, e := range entries {
+		if e.Kind == gate.Regular {
+			ids = append(ids, e.ID)
+		}
+	}
+	return ids
 }
 
 // installs judges the install records below the top level and below each project
