@@ -284,13 +284,20 @@ func NoneEvaluated(ids []string, titles map[string]string) []Gate {
 	return out
 }
 
-// Finish gives the result, with how the scripts of Floors ended, in their order.
-func (p *Pending) Finish(floors []FloorResult) Result {
+// Finish gives the result, with how the scripts of Floors ended, in their order. A
+// claim without a result is not proven.
+func (p *Pending) Finish(results []FloorResult) Result {
+	var findings []report.Finding
 	for i, f := range p.Floors {
-		for k, g := range p.result.Gates {
-			if g.ID == Claims {
-				p.result.Gates[k] = Judged(g.ID, g.Title, g.Reason, append(g.Findings, f.judge(p.judge, floors[i])...))
-			}
+		result := FloorResult{NotRun: "nothing is executed here"}
+		if i < len(results) {
+			result = results[i]
+		}
+		findings = append(findings, f.judge(p.judge, result)...)
+	}
+	for k, g := range p.result.Gates {
+		if g.ID == Claims && len(findings) > 0 {
+			p.result.Gates[k] = Judged(g.ID, g.Title, g.Reason, append(g.Findings, findings...))
 		}
 	}
 	return p.result

@@ -48,8 +48,8 @@ func world(tree fake.Tree) Input {
 			for p := range tree {
 				if slices.ContainsFunc(pathspecs, func(spec string) bool {
 					spec, literal := strings.CutPrefix(spec, ":(literal)")
-					end, any := strings.CutPrefix(spec, "*")
-					return p == spec || any && !literal && strings.HasSuffix(p, end)
+					end, star := strings.CutPrefix(spec, "*")
+					return p == spec || star && !literal && strings.HasSuffix(p, end)
 				}) {
 					list = append(list, p)
 				}
