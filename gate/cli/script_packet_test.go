@@ -26,13 +26,13 @@ import (
 //	packet FILE [PATH=JSON…]    writes a packet from alice to bob that is accepted,
 //	                            changed, with a push that rita approved, and signs it.
 //	                            PATH begins in the handoff; packet.X is beside it, and
-//	                            signature.X is put over the signature that was made
+//	                            signature and signature.X are put over what was signed
 //	workspace DIR               writes the files that the packet pins
 //	key NAME FILE               writes the private key of an agent
 //
 // In a PATH names and numbers are parted by dots; a JSON of - removes the member.
 var packetCommands = map[string]func(*testscript.TestScript, bool, []string){
-	"registry": writeRegistry, "packet": writePacket, "workspace": writeWorkspace, "key": writeKey,
+	"registry": madeFile(madeRegistry), "packet": madeFile(madePacket), "workspace": writeWorkspace, "key": writeKey,
 }
 
 const (
@@ -77,136 +77,167 @@ func packetKeyFile(name string) []byte {
 	return fmt.Appendf(nil, "{\"agent\": %q, \"kid\": %q, \"alg\": \"Ed25519\", \"private_key\": %q}\n", name, kid, base64.RawURLEncoding.EncodeToString(packetSeed(name)))
 }
 
-func packetKey(ts *testscript.TestScript, name string) *packet.PrivateKey {
+func packetKey(name string) *packet.PrivateKey {
 	k, err := packet.ReadPrivateKey(packetKeyFile(name))
-	ts.Check(err)
+	if err != nil {
+		panic(err) // it is made right here
+	}
 	return k
 }
 
 // packetDocument reads a JSON text, numbers as they are spelled.
-func packetDocument(ts *testscript.TestScript, text string) any {
-	var v any
+func packetDocument(text string) (v any, err error) {
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
-	ts.Check(d.Decode(&v))
-	return v
+	return v, d.Decode(&v)
 }
 
 // change sets or removes what a path leads to.
-func change(ts *testscript.TestScript, in any, steps []string, text string) {
-	for len(steps) > 1 {
+func change(in any, path, text string) error {
+	steps := strings.Split(path, ".")
+	last := steps[len(steps)-1]
+	for _, step := range steps[:len(steps)-1] {
 		switch v := in.(type) {
 		case map[string]any:
-			in = v[steps[0]]
+			in = v[step]
 		case []any:
-			i, err := strconv.Atoi(steps[0])
-			ts.Check(err)
+			i, err := strconv.Atoi(step)
+			if err != nil {
+				return err
+			}
 			in = v[i]
 		}
-		steps = steps[1:]
+	}
+	if v, ok := in.(map[string]any); ok && text == "-" {
+		delete(v, last)
+		return nil
+	}
+	value, err := packetDocument(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", text, err)
 	}
 	switch v := in.(type) {
 	case map[string]any:
-		if text == "-" {
-			delete(v, steps[0])
-		} else {
-			v[steps[0]] = packetDocument(ts, text)
-		}
+		v[last] = value
 	case []any:
-		i, err := strconv.Atoi(steps[0])
-		ts.Check(err)
-		v[i] = packetDocument(ts, text)
+		i, err := strconv.Atoi(last)
+		if err != nil {
+			return err
+		}
+		v[i] = value
 	default:
-		ts.Fatalf("nothing is at %s", steps[0])
+		return fmt.Errorf("nothing is at %s", path)
 	}
+	return nil
 }
 
-func changes(ts *testscript.TestScript, args []string, each func(path, text string)) {
-	for _, a := range args {
+// changes takes settings PATH=JSON one by one.
+func changes(settings []string, each func(path, text string) error) error {
+	for _, a := range settings {
 		path, text, ok := strings.Cut(a, "=")
 		if !ok {
-			ts.Fatalf("%q is no PATH=JSON", a)
+			return fmt.Errorf("%q is no PATH=JSON", a)
 		}
-		each(path, text)
+		if err := each(path, text); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
-func writeJSON(ts *testscript.TestScript, file string, v any) {
+func indented(v any, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	ts.Check(e.Encode(v))
-	file = ts.MkAbs(file)
-	ts.Check(os.MkdirAll(filepath.Dir(file), 0o755))
-	ts.Check(os.WriteFile(file, b.Bytes(), 0o644))
+	err = e.Encode(v)
+	return b.Bytes(), err
 }
 
-func writeRegistry(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, args, 1, 100)
+// madeRegistry makes a registry, changed.
+func madeRegistry(settings []string) ([]byte, error) {
 	text := packetRegistry
 	for _, name := range []string{"alice", "bob", "rita"} {
 		var entry struct {
 			Public string `json:"public_key"`
 		}
-		ts.Check(json.Unmarshal([]byte(packetKey(ts, name).RegistryEntry()), &entry))
+		if err := json.Unmarshal([]byte(packetKey(name).RegistryEntry()), &entry); err != nil {
+			return nil, err
+		}
 		text = strings.ReplaceAll(text, "KEY-"+name, entry.Public)
 	}
-	r := packetDocument(ts, text)
-	changes(ts, args[1:], func(path, text string) { change(ts, r, strings.Split(path, "."), text) })
-	writeJSON(ts, args[0], r)
+	r, err := packetDocument(text)
+	if err == nil {
+		err = changes(settings, func(path, text string) error { return change(r, path, text) })
+	}
+	return indented(r, err)
 }
 
-func writePacket(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, neg, args, 1, 100)
+// madePacket makes a packet, changed, and signs it where it can be signed.
+func madePacket(settings []string) ([]byte, error) {
 	hex256 := func(s string) string { sum := sha256.Sum256([]byte(s)); return hex.EncodeToString(sum[:]) }
-	h := packetDocument(ts, strings.NewReplacer("SUM-brief", hex256(packetBrief), "SUM-rules", hex256(packetRules)).Replace(packetHandoff))
+	h, err := packetDocument(strings.NewReplacer("SUM-brief", hex256(packetBrief), "SUM-rules", hex256(packetRules)).Replace(packetHandoff))
+	if err != nil {
+		return nil, err
+	}
 	p := map[string]any{"handoff": h}
-	after := map[string]string{}
-	approved := false // the script writes the approvals
-	changes(ts, args[1:], func(path, text string) {
-		switch name, rest, _ := strings.Cut(path, "."); name {
-		case "packet":
-			change(ts, p, strings.Split(rest, "."), text)
-		case "signature":
-			after[rest] = text
-		default:
-			approved = approved || strings.HasPrefix(path, "authority.approvals")
-			change(ts, h, strings.Split(path, "."), text)
+	var after []string
+	approved := false // the settings have the approvals
+	err = changes(settings, func(path, text string) error {
+		if rest, ok := strings.CutPrefix(path, "packet."); ok {
+			return change(p, rest, text)
 		}
+		if path == "signature" || strings.HasPrefix(path, "signature.") {
+			after = append(after, path+"="+text)
+			return nil
+		}
+		approved = approved || strings.HasPrefix(path, "authority.approvals")
+		return change(h, path, text)
 	})
+	if err != nil {
+		return nil, err
+	}
+	if a, ok := h.(map[string]any)["authority"].(map[string]any); ok && !approved {
+		delete(a, "approvals")
+	}
 	data, err := json.Marshal(p)
-	ts.Check(err)
+	if err != nil {
+		return nil, err
+	}
 	write := func(change func(*packet.Draft) error) {
-		d, err := packet.Open(data)
-		if err != nil {
-			return // a packet that nobody can sign
-		}
-		if change(d) == nil {
-			data, err = d.Bytes()
-			ts.Check(err)
+		if d, err := packet.Open(data); err == nil && change(d) == nil { // else it is one that nobody can sign
+			if made, err := d.Bytes(); err == nil {
+				data = made
+			}
 		}
 	}
 	if !approved {
-		a, _ := h.(map[string]any)["authority"].(map[string]any)
-		delete(a, "approvals")
-		data, err = json.Marshal(p)
-		ts.Check(err)
 		write(func(d *packet.Draft) error {
-			_, err := d.Approve(packetKey(ts, "rita"), packet.Approval{Action: "push"})
+			_, err := d.Approve(packetKey("rita"), packet.Approval{Action: "push"})
 			return err
 		})
 	}
-	write(func(d *packet.Draft) error { return d.Sign(packetKey(ts, "alice")) })
-	signed := packetDocument(ts, string(data)).(map[string]any)
-	for path, text := range after {
-		if path == "" {
-			change(ts, signed, []string{"signature"}, text)
-		} else {
-			change(ts, signed, append([]string{"signature"}, strings.Split(path, ".")...), text)
-		}
+	write(func(d *packet.Draft) error { return d.Sign(packetKey("alice")) })
+	signed, err := packetDocument(string(data))
+	if err == nil {
+		err = changes(after, func(path, text string) error { return change(signed, path, text) })
 	}
-	writeJSON(ts, args[0], signed)
+	return indented(signed, err)
+}
+
+// madeFile writes what a function makes of the settings behind a file's name.
+func madeFile(make func(settings []string) ([]byte, error)) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		want(ts, neg, args, 1, 100)
+		data, err := make(args[1:])
+		ts.Check(err)
+		file := ts.MkAbs(args[0])
+		ts.Check(os.MkdirAll(filepath.Dir(file), 0o755))
+		ts.Check(os.WriteFile(file, data, 0o644))
+	}
 }
 
 func writeWorkspace(ts *testscript.TestScript, neg bool, args []string) {

@@ -6,7 +6,7 @@ import (
 
 // changed is the notice that a change edits the registry.
 func (r *Registry) changed() found {
-	return found{kind: registryChanged, path: r.path, span: firstLine, message: "the change edits the registry; its packets are judged by the one of the base"}
+	return found{kind: registryChanged, path: r.path, span: firstLine, message: "the change edits the registry, which says whose signatures count and what receivers allow"}
 }
 
 // unmatched is the warning that a pattern matches nothing.

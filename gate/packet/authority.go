@@ -212,7 +212,7 @@ func (c *Judged) judgeOne(a *approval) {
 		case !ok:
 			add(approvalExpiresInvalid, about+" has an expiry that is no timestamp with an offset")
 		case !expires.After(c.o.Now):
-			add(approvalExpired, about+" expired at "+stamp(&expires)+", and it is "+stamp(&c.o.Now))
+			add(approvalExpired, about+" expired at "+stamp(&expires))
 		}
 	}
 	switch trusted := c.policy.trustedApprovers; {

@@ -13,9 +13,9 @@ func (c *Judged) checkFreshness() {
 	case !ok:
 		c.reject(freshness, badExpiresAt, span, "%s is no timestamp such as 2026-10-05T00:00:00Z", show(c.h.expiresAt.Text))
 	case !expires.After(c.o.Now):
-		c.reject(freshness, handoffExpired, span, "the packet expired at %s, and it is %s", stamp(&expires), stamp(&c.o.Now))
+		c.reject(freshness, handoffExpired, span, "the packet expired at %s", stamp(&expires))
 	case c.policy.maxTTL != nil && longer(expires, c.o.Now, *c.policy.maxTTL):
-		c.reject(freshness, ttlExceeded, span, "the packet expires at %s, more than %v hours after %s", stamp(&expires), *c.policy.maxTTL, stamp(&c.o.Now))
+		c.reject(freshness, ttlExceeded, span, "the packet expires at %s, more than %v hours from now", stamp(&expires), *c.policy.maxTTL)
 	}
 }
 

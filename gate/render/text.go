@@ -116,6 +116,9 @@ func (t *textWriter) project(p *report.Project) {
 	}
 	t.gap()
 	t.line(t.paint(bold, "Project "+plainLine(p.Path)), " (", plainLine(p.Format), ", ", plainLine(p.Level), ")")
+	if p.Packet != nil {
+		t.line("  ", t.decision(p))
+	}
 	for i := 0; i < len(p.Layers); {
 		l := &p.Layers[i]
 		n := sameSkip(p.Layers[i:])
