@@ -159,7 +159,12 @@ func (j *Judge) forbidden(c content, patterns []activePattern) []report.Finding 
 		return []report.Finding{j.at(PatternsUnreadable, c.path, report.Span{}, "The file could not be searched: "+c.why+".", "Make the file readable.")}
 	}
 	var b report.Bounded
-	for i, line := range splitLines(decode(c.data)) {
+	text := decode(c.data)
+	patterns = slices.DeleteFunc(slices.Clone(patterns), func(p activePattern) bool { return !p.re.MayMatch(text) })
+	if len(patterns) == 0 {
+		return nil
+	}
+	for i, line := range splitLines(text) {
 		for _, p := range patterns {
 			if !p.re.MatchString(line) {
 				continue

@@ -36,6 +36,8 @@ const (
 type Regexp struct {
 	*regexp.Regexp
 	Global bool // the flag g was given
+
+	literals []string // see MayMatch
 }
 
 // Error is why a pattern or its flags are not accepted.
@@ -75,14 +77,15 @@ func Compile(source, flags string) (*Regexp, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := affordable(text); err != nil {
+	tree, err := affordable(text)
+	if err != nil {
 		return nil, err
 	}
 	re, err := regexp.Compile(text)
 	if err != nil {
 		return nil, refused(err)
 	}
-	return &Regexp{Regexp: re, Global: p.global}, nil
+	return &Regexp{Regexp: re, Global: p.global, literals: required(tree)}, nil
 }
 
 // MustCompile is Compile for a source of this program.
@@ -94,24 +97,25 @@ func MustCompile(source, flags string) *Regexp {
 	return re
 }
 
-// affordable compiles the translation once to see how large its program is.
-func affordable(text string) error {
+// affordable parses the translation, and compiles it once to see how large its
+// program is.
+func affordable(text string) (*syntax.Regexp, error) {
 	tree, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		return refused(err)
+		return nil, refused(err)
 	}
 	prog, err := syntax.Compile(tree.Simplify())
 	if err != nil {
-		return refused(err)
+		return nil, refused(err)
 	}
 	size := 0
 	for i := range prog.Inst {
 		size += int(unsafe.Sizeof(prog.Inst[i])) + len(prog.Inst[i].Rune)*4
 	}
 	if size > maxProgram {
-		return &Error{Unsupported: true, Reason: "its program is larger than 10 MiB"}
+		return nil, &Error{Unsupported: true, Reason: "its program is larger than 10 MiB"}
 	}
-	return nil
+	return tree, nil
 }
 
 // refused says why Go's parser did not take a translation: only its limits are
