@@ -231,7 +231,7 @@ func (p *parser) property(from int, negated bool) (escape, error) {
 	}
 	name, ok := goProperty(body)
 	if !ok {
-		return escape{}, p.unsupported(from, "only general categories, and scripts as Script=…, are known")
+		return escape{}, p.unsupported(from, "only general categories and scripts are known")
 	}
 	switch {
 	case !negated:
@@ -246,23 +246,26 @@ func (p *parser) property(from int, negated bool) (escape, error) {
 	return escape{set: `\P{` + name + `}`}, nil
 }
 
-// goProperty gives Go's name of a property of JavaScript, which knows a lone value
-// only for general categories.
+// goProperty gives Go's name of a general category or a script. JavaScript takes a
+// script only as Script=…; its bare name, which means nothing else there, is taken
+// too.
 func goProperty(body string) (string, bool) {
 	key, value, pair := strings.Cut(body, "=")
 	if !pair {
-		key, value = "gc", body
+		key, value = "", body
 	}
+	if alias, ok := unicode.CategoryAliases[value]; ok {
+		value = alias
+	}
+	_, category := unicode.Categories[value]
+	_, script := unicode.Scripts[value]
 	switch key {
+	case "":
+		return value, category || script
 	case "gc", "General_Category":
-		if alias, ok := unicode.CategoryAliases[value]; ok {
-			value = alias
-		}
-		_, ok := unicode.Categories[value]
-		return value, ok
+		return value, category
 	case "sc", "Script":
-		_, ok := unicode.Scripts[value]
-		return value, ok
+		return value, script
 	}
 	return "", false
 }
