@@ -1,6 +1,7 @@
 package install
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
 	"github.com/handoff-gate/handoff-gate/gate/internal/fake"
+	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
@@ -309,6 +311,14 @@ func FuzzParseRecord(f *testing.F) {
 		r, line, problem := parseRecord(data)
 		if (r == nil) != (problem != "") {
 			t.Fatalf("a record and a problem: %q", problem)
+		}
+		doc, err := ecma.Read(bytes.NewReader(data), ecma.Options{MaxDepth: maxDepth})
+		var other *ecma.Error
+		if accepted := err == nil && doc.Kind == jsondoc.Object; accepted != (r != nil) {
+			t.Fatalf("%q: %q, and the other reader says %v", data, problem, err)
+		}
+		if errors.As(err, &other) && other.Line != line {
+			t.Errorf("%q: %q in line %d, and the other reader says %d", data, problem, line, other.Line)
 		}
 		if r == nil {
 			if line < 1 || line > 1+strings.Count(string(data), "\n") {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
+	"github.com/handoff-gate/handoff-gate/gate/internal/lines"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
@@ -21,19 +22,19 @@ const maxDepth = 10_000
 
 // record is a parsed install record.
 type record struct {
-	text string // decoded, what offsets are in
+	text []byte // decoded, what offsets are in
 	doc  *jsondoc.Document
 }
 
 // parseRecord reads a record as JSON.parse does (sessions.md 6.1). Where it
 // cannot, it says what is wrong and in which line.
 func parseRecord(data []byte) (r *record, line int, problem string) {
-	text := ecma.Decode(data)
-	doc, err := jsondoc.Parse([]byte(text), jsondoc.Options{MaxDepth: maxDepth, KeepEqualKeys: true, KeepSurrogates: true})
+	text := []byte(ecma.Decode(data))
+	doc, err := jsondoc.Parse(text, jsondoc.Options{MaxDepth: maxDepth, KeepEqualKeys: true, KeepSurrogates: true})
 	var syntax *jsondoc.Error
 	switch {
 	case errors.As(err, &syntax):
-		return nil, 1 + strings.Count(text[:syntax.Offset], "\n"), "is not JSON: " + syntax.Error()
+		return nil, lines.New(text).Line(syntax.Offset), "is not JSON: " + syntax.Error()
 	case err != nil:
 		return nil, 1, "is not JSON"
 	case !doc.Root.Is(jsondoc.Object):
@@ -75,7 +76,7 @@ func (r *record) quoted(v *jsondoc.Value) string {
 	case v.Kind == jsondoc.Object || v.Kind == jsondoc.Array:
 		return v.Kind.Article()
 	}
-	return safetext.Cut(r.text[v.Off:v.End], 80)
+	return safetext.Cut(string(r.text[v.Off:v.End]), 80)
 }
 
 // entry is one listed path.
