@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -26,12 +27,16 @@ import (
 )
 
 var actionCommand = command{
-	name: "action", usage: "", summary: "Be the GitHub Action: read the event and INPUT_*, verify, report",
-	help: `Reads what the runner gives to a step: GITHUB_EVENT_NAME, GITHUB_EVENT_PATH,
-GITHUB_WORKSPACE, the INPUT_* variables of action.yml and the command files.
-It takes no arguments.
+	name: "action", summary: "Be the GitHub Action: read event and inputs, verify, report",
+	text: `
+It takes no arguments. What it reads is what the runner gives to a step:
+GITHUB_EVENT_NAME, GITHUB_EVENT_PATH, GITHUB_WORKSPACE, the INPUT_* variables of
+action.yml and the command files.
 `,
 	run: func(ctx context.Context, p Process, args []string) error {
+		if len(args) == 1 && isHelp(args[0]) {
+			return helpWanted{flag.NewFlagSet("action", flag.ContinueOnError)}
+		}
 		if status := runAction(ctx, p, args); status != statusPass {
 			return exitStatus(status)
 		}

@@ -24,24 +24,15 @@ import (
 const keptEntries = 10
 
 var archiveCommand = command{
-	name:    "archive",
-	usage:   "[PATH] [--keep N] [--verify | --reindex]",
-	summary: "Move old entries of LOG.md to its archive, or verify the archive",
-	help: `Keeps the newest entries of .ai/handoff/LOG.md, those at its top, and moves the
+	name: "archive", args: "[PATH]", summary: "Move old entries of LOG.md to its archive, or verify that",
+	text: `
+Keeps the newest entries of .ai/handoff/LOG.md, those at its top, and moves the
 others to the top of LOG-ARCHIVE.md; LOG-ARCHIVE.index.json records a digest of
 each. An entry begins with ## [YYYY-MM-DD]. A run that is cut short loses nothing,
 and the next one completes it. MANIFEST.json is left alone: regenerate it next.
-
-  --keep N   how many entries the log keeps (default: 10)
-  --verify   write nothing; exit status 1 when the archive has lost or changed an
-             entry that the index records, or the log has more than N entries
-  --reindex  make the index anew from the archive as it is, after a deliberate
-             redaction, and list what that changes
-
-Exit status: 0 done, 1 refused, failed or not verified, 2 used wrongly or no
-handoff set.
 `,
-	run: runArchive,
+	exits: exits("done", "refused, failed or not verified", "used wrongly or no handoff set"),
+	run:   runArchive,
 }
 
 // entryCount is a flag that is a whole number of at least 1.
@@ -71,9 +62,9 @@ func runArchive(ctx context.Context, p Process, args []string) error {
 	fs := flag.NewFlagSet("archive", flag.ContinueOnError)
 	keep := entryCount(keptEntries)
 	var verify, reindex bool
-	fs.Var(&keep, "keep", "")
-	fs.BoolVar(&verify, "verify", false, "")
-	fs.BoolVar(&reindex, "reindex", false, "")
+	fs.Var(&keep, "keep", "how many entries the log keeps, `N`")
+	fs.BoolVar(&verify, "verify", false, "write nothing; exit status 1 when the archive has lost or changed an entry that the index records, or the log has more than N entries")
+	fs.BoolVar(&reindex, "reindex", false, "make the index anew from the archive as it is, after a deliberate redaction, and list what that changes")
 	paths, err := parse(fs, args, 1)
 	if err != nil {
 		return err

@@ -14,32 +14,22 @@ import (
 )
 
 var checkCommand = command{
-	name:    "check",
-	usage:   "[PATH] [--json] [--quiet] [--allow-exec] [--format text|json|sarif|github] [--report FILE] [--now RFC3339]",
-	summary: "Run the governance gates that aahp.config.json configures",
-	help: `PATH is a project's folder (default: the current folder); it needs no
+	name: "check", args: "[PATH]", summary: "Run the governance gates that aahp.config.json selects",
+	text: `
+PATH is a project's folder (default: the current folder); it needs no
 .ai/handoff/. Judged is the work tree, by eight gates: changelog,
 changelog-format, version-sync, claims, forbidden-patterns, schema-doc-sync,
 doc-links, handoff. A gate whose section or file is absent is skipped.
-
-  --json         print the record of the gates instead of a report
-  --quiet        text only: failing gates and the footer
-  --allow-exec   run the scripts that claims name (floorCmd), with node
-  --format F     text, json, sarif or github (workflow commands)
-  --report FILE  also write the JSON report to FILE
-  --now RFC3339  the time to judge dates by (default: now)
-
-Exit status: 0 no gate failed and at least one ran, 1 a gate failed, the
-configuration is invalid or no gate ran, 2 PATH is no folder or bad usage.
 `,
-	run: runCheck,
+	exits: exits("no gate failed and at least one ran", "a gate failed, the configuration is invalid or no gate ran", "PATH is no folder or bad usage"),
+	run:   runCheck,
 }
 
 func runCheck(ctx context.Context, p Process, args []string) error {
 	fs := flag.NewFlagSet("check", flag.ContinueOnError)
 	var g gates
 	g.register(fs)
-	allow := fs.Bool("allow-exec", false, "")
+	allow := fs.Bool("allow-exec", false, "run the scripts that claims name (floorCmd), with node")
 	paths, err := parse(fs, args, 1)
 	if err != nil {
 		return err
@@ -80,8 +70,8 @@ type gates struct {
 
 func (g *gates) register(fs *flag.FlagSet) {
 	g.registerReport(fs)
-	fs.BoolVar(&g.quiet, "quiet", false, "")
-	fs.BoolVar(&g.record, "json", false, "")
+	fs.BoolVar(&g.quiet, "quiet", false, "text only: failing gates and the footer")
+	fs.BoolVar(&g.record, "json", false, "print the record of the gates instead of a report")
 }
 
 // finish prints the report or, with --json, the record.

@@ -15,6 +15,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/handoff-gate/handoff-gate/gate/internal/manual"
 	"github.com/handoff-gate/handoff-gate/gate/proc"
 )
 
@@ -54,21 +55,61 @@ func (p Process) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(p.Stderr, format, args...)
 }
 
-// command is one row of the table of commands. The table prints the help too.
+// command is one row of the table of commands, or of those below one. All that is
+// said of a command is made from its row and the flags that it parses: help,
+// manual page and completion (describe.go).
 type command struct {
-	name    string
-	usage   string // arguments, for the help
-	summary string // one line
-	help    string // more, for `help COMMAND`
-	run     func(ctx context.Context, p Process, args []string) error
+	name     string
+	summary  string   // one line, no full stop
+	args     string   // arguments that are no flags, "[PATH]"
+	required []string // flags that it does not work without
+	text     string   // paragraphs for `help COMMAND`
+	exits    []manual.Exit
+	below    []command // the commands below it; then it has no run of its own
+
+	// run calls parse before it does anything else: so its flags are known
+	// without a run.
+	run func(ctx context.Context, p Process, args []string) error
 }
 
-// commands is a function because the help command prints the table.
-func commands() []command {
-	return []command{
-		verifyCommand, lintCommand, checkCommand, doctorCommand, manifestCommand, statusCommand, archiveCommand, initCommand, migrateCommand, groundingCommand, hooksCommand, criteriaCommand, packetCommand, sessionCommand, installCommand, actionCommand, rulesCommand, explainCommand, versionCommand,
-		{name: "help", usage: "[COMMAND]", summary: "Say how to use the program or one command", run: runHelp},
+// group is commands for one kind of task.
+type group struct {
+	title    string
+	commands []command
+}
+
+// groups is the table of commands, in the order of the help. It is a function
+// because describingCommands print it.
+func groups() []group {
+	return []group{
+		{"Verify a handoff set", []command{verifyCommand, lintCommand, checkCommand, doctorCommand, criteriaCommand}},
+		{"Write a handoff set", []command{
+			initCommand, manifestCommand, statusCommand, archiveCommand, migrateCommand, groundingCommand, hooksCommand,
+		}},
+		{"Verify other formats", []command{packetCommand, sessionCommand, installCommand}},
+		{"Run on GitHub", []command{actionCommand}},
+		{"Explain", append([]command{rulesCommand, explainCommand, versionCommand}, describingCommands()...)},
 	}
+}
+
+// commands are those of all groups.
+func commands() []command {
+	var all []command
+	for _, g := range groups() {
+		all = append(all, g.commands...)
+	}
+	return all
+}
+
+// exits gives the exit statuses 0, 1 and 2 their meanings; one without cannot be.
+func exits(pass, fail, wrong string) []manual.Exit {
+	var all []manual.Exit
+	for status, meaning := range []string{statusPass: pass, statusFail: fail, statusError: wrong} {
+		if meaning != "" {
+			all = append(all, manual.Exit{Status: status, Meaning: meaning})
+		}
+	}
+	return all
 }
 
 // usageError is a mistake in how the program was called.
@@ -100,7 +141,7 @@ func Run(ctx context.Context, args []string, p Process) (status int) {
 	}
 	switch name {
 	case "":
-		p.say("%s", programHelp())
+		p.say("%s", describe(p).Help())
 		return statusError
 	case "--version", "-version":
 		name = "version"
@@ -108,35 +149,62 @@ func Run(ctx context.Context, args []string, p Process) (status int) {
 	if isHelp(name) {
 		name = "help"
 	}
-	for _, c := range commands() {
-		if c.name != name {
-			continue
-		}
-		err := error(flag.ErrHelp)
-		if len(args) != 1 || !isHelp(args[0]) {
-			err = c.run(ctx, p, args)
-		}
-		if errors.Is(err, flag.ErrHelp) {
-			_, err = io.WriteString(p.Stdout, c.fullHelp())
-		}
-		var exit exitStatus
-		var usage usageError
-		switch {
-		case err == nil:
-			return statusPass
-		case errors.As(err, &exit):
-			return int(exit)
-		case errors.As(err, &usage):
-			p.say("handoff-gate %s: %s\n%s", name, oneLine(err.Error()), c.usageLine())
-		case ctx.Err() != nil:
-			p.say("handoff-gate %s: the run was ended before a verdict\n", name)
-		default:
-			p.say("handoff-gate %s: %s\n", name, oneLine(err.Error()))
-		}
+	c, ok := find(commands(), name)
+	if !ok {
+		p.say("handoff-gate: there is no command %q; `handoff-gate help` lists them\n", name)
 		return statusError
 	}
-	p.say("handoff-gate: there is no command %q; `handoff-gate help` lists them\n", name)
+	err := error(nil)
+	path := name
+	if c.below != nil {
+		c, path, args, err = c.choose(args)
+	}
+	if err == nil {
+		err = c.run(ctx, p, args)
+	}
+	if errors.Is(err, flag.ErrHelp) {
+		_, err = io.WriteString(p.Stdout, describe(p).CommandHelp(path, c.describe()))
+	}
+	var exit exitStatus
+	var usage usageError
+	switch {
+	case err == nil:
+		return statusPass
+	case errors.As(err, &exit):
+		return int(exit)
+	case errors.As(err, &usage):
+		p.say("handoff-gate %s: %s\n%s`handoff-gate help %s` says more.\n", path, oneLine(err.Error()), describe(p).Usage(path, c.describe()), path)
+	case ctx.Err() != nil:
+		p.say("handoff-gate %s: the run was ended before a verdict\n", path)
+	default:
+		p.say("handoff-gate %s: %s\n", path, oneLine(err.Error()))
+	}
 	return statusError
+}
+
+// find finds a command by its name.
+func find(all []command, name string) (command, bool) {
+	i := slices.IndexFunc(all, func(c command) bool { return c.name == name })
+	if i < 0 {
+		return command{}, false
+	}
+	return all[i], true
+}
+
+// choose gives the command below c that the first argument names, its path, and the
+// other arguments; where it names none, c itself and why.
+func (c command) choose(args []string) (chosen command, path string, rest []string, err error) {
+	names := strings.Join(manual.Names(c.describe().Commands), ", ")
+	if len(args) == 0 {
+		return c, c.name, nil, usagef("say what to do: %s", names)
+	}
+	if isHelp(args[0]) {
+		return c, c.name, nil, flag.ErrHelp
+	}
+	if chosen, ok := find(c.below, args[0]); ok {
+		return chosen, c.name + " " + chosen.name, args[1:], nil
+	}
+	return c, c.name, nil, usagef("there is no command %s %q; say what to do: %s", c.name, args[0], names)
 }
 
 func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "--help" }
@@ -153,6 +221,14 @@ func oneLine(s string) string {
 	}, s)
 	return strings.ReplaceAll(s, "##[", "## [")
 }
+
+// helpWanted is what parse ends with where the command line asks for help: a
+// flag.ErrHelp that knows the flags which the command takes.
+type helpWanted struct{ flags *flag.FlagSet }
+
+func (helpWanted) Error() string { return flag.ErrHelp.Error() }
+
+func (helpWanted) Is(target error) bool { return target == flag.ErrHelp }
 
 // parse reads flags and positional arguments in any order: flags may follow a
 // path. The value of a flag is taken as it is, also when it begins with a hyphen;
@@ -181,7 +257,7 @@ func parse(fs *flag.FlagSet, args []string, limit int) ([]string, error) {
 	}
 	if err := fs.Parse(flags); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
-			return nil, err
+			return nil, helpWanted{fs}
 		}
 		return nil, usageError{err.Error()}
 	}
@@ -228,48 +304,6 @@ func (c *choice) Set(s string) error {
 	}
 	c.value = s
 	return nil
-}
-
-func runHelp(_ context.Context, p Process, args []string) error {
-	if len(args) == 0 {
-		_, err := io.WriteString(p.Stdout, programHelp())
-		return err
-	}
-	for _, c := range commands() {
-		if c.name == args[0] {
-			_, err := io.WriteString(p.Stdout, c.fullHelp())
-			return err
-		}
-	}
-	return usagef("there is no command %q", args[0])
-}
-
-// programHelp is what `help` prints.
-func programHelp() string {
-	var b strings.Builder
-	b.WriteString("handoff-gate verifies the files by which AI agents hand work to each other.\n\nusage: handoff-gate COMMAND [ARGUMENTS]\n\n")
-	width := 0
-	for _, c := range commands() {
-		width = max(width, len(c.name))
-	}
-	for _, c := range commands() {
-		fmt.Fprintf(&b, "  %-*s  %s\n", width, c.name, c.summary)
-	}
-	b.WriteString("\n`handoff-gate help COMMAND` says more. Exit status: 0 the gate passed, 1 a blocking\nfinding exists, 2 the gate could not be run.\n")
-	return b.String()
-}
-
-// fullHelp is what `help COMMAND` prints.
-func (c command) fullHelp() string {
-	s := c.summary + ".\n\n" + c.usageLine()
-	if c.help != "" {
-		s += "\n" + c.help
-	}
-	return s
-}
-
-func (c command) usageLine() string {
-	return strings.TrimRight("usage: handoff-gate "+c.name+" "+c.usage, " ") + "\n"
 }
 
 func isTerminal(w io.Writer) bool {

@@ -12,22 +12,16 @@ import (
 )
 
 var criteriaCommand = command{
-	name:    "criteria",
-	usage:   "[PATH] [--format text|json|sarif|github] [--report FILE] [--now RFC3339]",
-	summary: "Report on the acceptance criteria of tasks; never a gate",
-	help: `Reads the tracked documents of PATH (default: the current folder) that hold
+	name: "criteria", args: "[PATH]", summary: "Report on the acceptance criteria of tasks; never a gate",
+	text: `
+Reads the tracked documents of PATH (default: the current folder) that hold
 acceptance criteria, and the task registry in the manifest, and says which
 criteria of done tasks are open and what it could not read. Which documents
-and which registry: acceptanceCriteria in aahp.config.json.
-
-  --format F     text, json, sarif or github (workflow commands)
-  --report FILE  also write the JSON report to FILE
-  --now RFC3339  taken, and without a meaning here
-
-Exit status: 0 whatever is found, 2 used wrongly, no git work tree, or a
-configuration that cannot be read.
+and which registry: acceptanceCriteria in aahp.config.json. It judges no dates:
+--now is taken and changes nothing.
 `,
-	run: runCriteria,
+	exits: exits("whatever is found", "", "used wrongly, no git work tree, or a configuration that cannot be read"),
+	run:   runCriteria,
 }
 
 func runCriteria(ctx context.Context, p Process, args []string) error {

@@ -10,26 +10,16 @@ import (
 )
 
 var doctorCommand = command{
-	name:    "doctor",
-	usage:   "[PATH] [--json] [--governance|--no-handoff] [--quiet] [--format text|json|sarif|github] [--report FILE] [--now RFC3339]",
-	summary: "Record how far a project conforms, and whether a workflow can skip the gate",
-	help: `PATH is a project's folder (default: the current folder); a missing
+	name: "doctor", args: "[PATH]", summary: "Record how far a project conforms, its workflows included",
+	text: `
+PATH is a project's folder (default: the current folder); a missing
 .ai/handoff/ is a finding. Judged is the work tree, by eight gates: handoff-set,
 manifest-schema, grounding, pinned-dep, changelog-format, version-sync,
-verify-workflow, cli-source. The last two read the workflows of the repository.
-Nothing is executed.
-
-  --json         print the record of the gates instead of a report
-  --governance   do not look at the handoff set; --no-handoff is the same
-  --quiet        text only: failing gates and the footer
-  --format F     text, json, sarif or github (workflow commands)
-  --report FILE  also write the JSON report to FILE
-  --now RFC3339  the time to judge dates by (default: now)
-
-Exit status: 0 no gate failed or lacks what it requires and at least one was
-evaluated, 1 otherwise, 2 PATH is no folder or bad usage.
+verify-workflow, cli-source. The last two read the workflows of the repository:
+can one that runs the gate skip it? Nothing is executed.
 `,
-	run: runDoctor,
+	exits: exits("no gate failed or lacks what it requires and at least one was evaluated", "otherwise", "PATH is no folder or bad usage"),
+	run:   runDoctor,
 }
 
 func runDoctor(ctx context.Context, p Process, args []string) error {
@@ -37,8 +27,8 @@ func runDoctor(ctx context.Context, p Process, args []string) error {
 	var g gates
 	var o run.DoctorOptions
 	g.register(fs)
-	fs.BoolVar(&o.Governance, "governance", false, "")
-	fs.BoolVar(&o.Governance, "no-handoff", false, "")
+	fs.BoolVar(&o.Governance, "governance", false, "do not look at the handoff set")
+	fs.BoolVar(&o.Governance, "no-handoff", false, "the same as --governance")
 	paths, err := parse(fs, args, 1)
 	if err != nil {
 		return err

@@ -13,32 +13,30 @@ import (
 )
 
 var hooksCommand = command{
-	name:    "hooks",
-	usage:   "install [PATH]",
-	summary: "Install git hooks that verify each commit and push",
-	help: `Writes pre-commit and pre-push to the folder from which git runs the hooks of the
-repository that PATH (default: the current folder) lies in. Another hook in their
-place is kept beside them as NAME.pre-handoff-gate.bak. A folder outside of the
-repository (a global core.hooksPath) is left alone.
+	name: "hooks", summary: "Install git hooks that verify each commit and push",
+	below: []command{{
+		name: "install", args: "[PATH]", summary: "Write the hooks pre-commit and pre-push",
+		text: `
+They are written to the folder from which git runs the hooks of the repository that
+PATH (default: the current folder) lies in. Another hook in their place is kept
+beside them as NAME.pre-handoff-gate.bak. A folder outside of the repository (a
+global core.hooksPath) is left alone.
 
 A hook calls the program named in HANDOFF_GATE, else the one that installed it, else
 the one in PATH, and fails where none is there. AAHP_SKIP_VERIFY=1 lets one commit
 or push through.
-
-Exit status: 0 done, 1 refused or failed, 2 used wrongly or no handoff set.
 `,
-	run: runHooks,
+		exits: exits("done", "refused or failed", "used wrongly or no handoff set"),
+		run:   runHooksInstall,
+	}},
 }
 
-func runHooks(ctx context.Context, p Process, args []string) error {
-	words, err := parse(flag.NewFlagSet("hooks", flag.ContinueOnError), args, 2)
+func runHooksInstall(ctx context.Context, p Process, args []string) error {
+	paths, err := parse(flag.NewFlagSet("hooks install", flag.ContinueOnError), args, 1)
 	if err != nil {
 		return err
 	}
-	if len(words) == 0 || words[0] != "install" {
-		return usagef("say what to do with the hooks: install")
-	}
-	project, err := openProject(words[1:])
+	project, err := openProject(paths)
 	if err != nil {
 		return err
 	}

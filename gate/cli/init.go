@@ -17,19 +17,13 @@ import (
 )
 
 var initCommand = command{
-	name:    "init",
-	usage:   "[PATH] [--force] [--with-pii-allowlist]",
-	summary: "Begin a handoff set: write the files that are missing, and a manifest",
-	help: `Makes .ai/handoff/ in PATH (default: the current folder), writes a template of each
+	name: "init", args: "[PATH]", summary: "Begin a handoff set: write what is missing, and a manifest",
+	text: `
+Makes .ai/handoff/ in PATH (default: the current folder), writes a template of each
 file that is not there, and a manifest of them all. Nothing else is touched.
-
-  --force               write files anew that are there, but never a journal that
-                        holds an entry; the manifest keeps its tasks
-  --with-pii-allowlist  write pii-allowlist.json, too
-
-Exit status: 0 done, 1 refused or failed, 2 used wrongly or no such folder.
 `,
-	run: runInit,
+	exits: exits("done", "refused or failed", "used wrongly or no such folder"),
+	run:   runInit,
 }
 
 // defaultAgent is who ran a session where nobody says.
@@ -38,8 +32,8 @@ const defaultAgent = "cli-tool"
 func runInit(ctx context.Context, p Process, args []string) error {
 	fs := flag.NewFlagSet("init", flag.ContinueOnError)
 	var o adopt.InitOptions
-	fs.BoolVar(&o.Force, "force", false, "")
-	fs.BoolVar(&o.Allowlist, "with-pii-allowlist", false, "")
+	fs.BoolVar(&o.Force, "force", false, "write files anew that are there, but never a journal that holds an entry; the manifest keeps its tasks")
+	fs.BoolVar(&o.Allowlist, "with-pii-allowlist", false, "write pii-allowlist.json, too")
 	paths, err := parse(fs, args, 1)
 	if err != nil {
 		return err

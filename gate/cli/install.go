@@ -17,40 +17,33 @@ import (
 )
 
 var installCommand = command{
-	name:    "install",
-	usage:   "verify DIR [--base SHA] | verify --all [DIR] [--base SHA] [--format text|json|sarif|github] [--report FILE] [--now RFC3339]",
-	summary: "Verify the install record of an agents-handoff copy",
-	help: `verify DIR hashes the files of the copy in DIR and compares them with the record
-that its installer wrote, .agents-handoff-install.json. verify --all looks for
-copies below DIR (default: the current folder): agents-handoff and agent-handoff
-in .claude/skills, .codex/skills, .agents/skills, skills and local/skills.
-Nothing of a copy is run.
-
-  --base NAME      a commit by any name of git's; also find a record that was
-                   rewritten or removed since
-  --format F       text, json, sarif or github (workflow commands)
-  --report FILE    also write the JSON report to FILE
-  --now RFC3339    accepted as everywhere; nothing here depends on the time
+	name: "install", summary: "Verify the install record of an agents-handoff copy",
+	below: []command{{
+		name: "verify", args: "[DIR]", summary: "Compare a copy's files with its install record",
+		text: `
+Hashes the files of the copy in DIR and compares them with the record that its
+installer wrote, .agents-handoff-install.json. With --all it looks for copies below
+DIR (default: the current folder): agents-handoff and agent-handoff in
+.claude/skills, .codex/skills, .agents/skills, skills and local/skills. Nothing of a
+copy is run.
 `,
-	run: runInstall,
+		run: runInstallVerify,
+	}},
 }
 
-func runInstall(ctx context.Context, p Process, args []string) error {
-	fs := flag.NewFlagSet("install", flag.ContinueOnError)
+func runInstallVerify(ctx context.Context, p Process, args []string) error {
+	fs := flag.NewFlagSet("install verify", flag.ContinueOnError)
 	var c common
 	var base once
 	var all bool
 	c.registerReport(fs)
-	fs.Var(&base, "base", "")
-	fs.BoolVar(&all, "all", false, "")
-	words, err := parse(fs, args, 2)
+	fs.Var(&base, "base", "a commit by any `NAME` of git's; also find a record that was rewritten or removed since")
+	fs.BoolVar(&all, "all", false, "look for copies below DIR")
+	dirs, err := parse(fs, args, 1)
 	if err != nil {
 		return err
 	}
-	switch {
-	case len(words) == 0 || words[0] != "verify":
-		return usagef("say what to do: `handoff-gate install verify DIR`")
-	case len(words) == 1 && !all:
+	if len(dirs) == 0 && !all {
 		return usagef("name the folder of the copy, or --all to search for copies")
 	}
 	if err := usableBase(base); err != nil {
@@ -59,7 +52,7 @@ func runInstall(ctx context.Context, p Process, args []string) error {
 	if _, err := c.time(); err != nil {
 		return err
 	}
-	dir, err := openRoot(words[1:])
+	dir, err := openRoot(dirs)
 	if err != nil {
 		return err
 	}
@@ -67,7 +60,7 @@ func runInstall(ctx context.Context, p Process, args []string) error {
 	if err != nil {
 		return err
 	}
-	rep, dirs, err := run.Installs(ctx, run.InstallOptions{
+	rep, found, err := run.Installs(ctx, run.InstallOptions{
 		Dir: dir.dir, All: all, Start: start, Base: base.value, Environ: p.Environ,
 		Again: func(rel string) string {
 			again := "handoff-gate install verify " + safetext.ShellQuote(path.Join(filepath.ToSlash(dir.given), rel))
@@ -81,7 +74,7 @@ func runInstall(ctx context.Context, p Process, args []string) error {
 		return err
 	}
 	o := render.InstallOptions{Total: all, First: install.First}
-	for _, rel := range dirs {
+	for _, rel := range found {
 		name := dir.given
 		if rel != "." {
 			name = path.Join(filepath.ToSlash(dir.given), rel)

@@ -15,31 +15,16 @@ import (
 )
 
 var manifestCommand = command{
-	name:    "manifest",
-	usage:   "[PATH] [--check | --agent NAME --session-id ID --phase PHASE --context TEXT --duration MIN --force] [--now RFC3339] [--quiet]",
-	summary: "Regenerate MANIFEST.json, or check that it is what would be written",
-	help: `Reads every handoff file of PATH (default: the current folder) and writes
+	name: "manifest", args: "[PATH]", summary: "Regenerate MANIFEST.json, or check it",
+	text: `
+Reads every handoff file of PATH (default: the current folder) and writes
 .ai/handoff/MANIFEST.json anew: checksums, line counts, summaries, token estimates
 and this session. The project's name, the task registry, next_task_id and
 cross_repo_ref are carried over as they are spelled. Read what changed
 (git diff -- .ai/handoff) before you run it: it records the files as they are.
-
-  --agent NAME     who ran the session (default: cli-tool)
-  --session-id ID  default: cli- and the time
-  --phase PHASE    research, architecture, implementation, review, fix, idle or
-                   documentation (default: idle)
-  --context TEXT   quick_context, at most 500 characters (default: built from the
-                   summaries of STATUS.md and NEXT_ACTIONS.md)
-  --duration MIN   minutes, 1 to 9 digits (default: 0)
-  --now RFC3339    the time to record (default: now)
-  --force          drop what cannot be carried over, instead of refusing
-  --check          write nothing; exit status 1 unless the file is byte for byte
-                   what would be written for the session it records
-  --quiet          print nothing on standard output
-
-Exit status: 0 done, 1 refused, failed or stale, 2 used wrongly or no handoff set.
 `,
-	run: runManifest,
+	exits: exits("done", "refused, failed or stale", "used wrongly or no handoff set"),
+	run:   runManifest,
 }
 
 // minutes is a flag of 1 to 9 digits.
@@ -63,15 +48,15 @@ func runManifest(ctx context.Context, p Process, args []string) error {
 	var duration minutes
 	var c common
 	var force, check bool
-	fs.StringVar(&session.Agent, "agent", defaultAgent, "")
-	fs.StringVar(&session.ID, "session-id", "", "")
-	fs.Var(&phase, "phase", "")
-	fs.StringVar(&session.Context, "context", "", "")
-	fs.Var(&duration, "duration", "")
-	fs.Var(&c.now, "now", "")
-	fs.BoolVar(&force, "force", false, "")
-	fs.BoolVar(&check, "check", false, "")
-	fs.BoolVar(&c.quiet, "quiet", false, "")
+	fs.StringVar(&session.Agent, "agent", defaultAgent, "who ran the session: the `NAME` of an agent")
+	fs.StringVar(&session.ID, "session-id", "", "the session's `ID` (default: cli- and the time)")
+	fs.Var(&phase, "phase", "what the session was about")
+	fs.StringVar(&session.Context, "context", "", "the `TEXT` of quick_context, at most 500 characters (default: built from the summaries of STATUS.md and NEXT_ACTIONS.md)")
+	fs.Var(&duration, "duration", "how many minutes the session took: `MIN`, of 1 to 9 digits")
+	fs.Var(&c.now, "now", "the time to record, `RFC3339` (default: the clock)")
+	fs.BoolVar(&force, "force", false, "drop what cannot be carried over, instead of refusing")
+	fs.BoolVar(&check, "check", false, "write nothing; exit status 1 unless the file is byte for byte what would be written for the session it records")
+	fs.BoolVar(&c.quiet, "quiet", false, "print nothing on standard output")
 	paths, err := parse(fs, args, 1)
 	if err != nil {
 		return err

@@ -14,35 +14,26 @@ import (
 )
 
 var migrateCommand = command{
-	name:    "migrate",
-	usage:   "[PATH] [--yes|-y]",
-	summary: "Bring an older handoff set up to date: manifest and .aiignore",
-	help: `Removes from the manifest of PATH (default: the current folder) the fields of tasks
+	name: "migrate", args: "[PATH]", summary: "Bring an older handoff set up to date",
+	text: `
+Removes from the manifest of PATH (default: the current folder) the fields of tasks
 that a template has left as placeholders, regenerates it, and writes .aiignore
 where there is none. What is left for a person to do is listed; no other file is
 changed.
-
-  --yes, -y  do not ask before an existing manifest is changed
-
-Exit status: 0 done or not wanted, 1 refused or failed, 2 used wrongly or no
-handoff set.
 `,
-	run: runMigrate,
+	exits: exits("done or not wanted", "refused or failed", "used wrongly or no handoff set"),
+	run:   runMigrate,
 }
 
 var groundingCommand = command{
-	name:    "migrate-grounding",
-	usage:   "[PATH]",
-	summary: "Add what the grounding of claims needs: TRUST.md's section, GROUNDING.md",
-	help: `Adds the section "## Provenance" to the end of TRUST.md where it has none, writes
+	name: "migrate-grounding", args: "[PATH]", summary: "Add what the grounding of claims needs",
+	text: `
+Adds the section "## Provenance" to the end of TRUST.md where it has none, writes
 GROUNDING.md where there is none, and regenerates the manifest if there is one.
 Rows that are there are never changed. It asks nothing.
-
-  --force  taken, and without a meaning here
-
-Exit status: 0 done, 1 refused or failed, 2 used wrongly or no handoff set.
 `,
-	run: runMigrateGrounding,
+	exits: exits("done", "refused or failed", "used wrongly or no handoff set"),
+	run:   runMigrateGrounding,
 }
 
 // beginAuthoring reads the command line of a command that writes a handoff set, and
@@ -67,8 +58,8 @@ func beginAuthoring(ctx context.Context, p Process, fs *flag.FlagSet, args []str
 func runMigrate(ctx context.Context, p Process, args []string) error {
 	fs := flag.NewFlagSet("migrate", flag.ContinueOnError)
 	var yes bool
-	fs.BoolVar(&yes, "yes", false, "")
-	fs.BoolVar(&yes, "y", false, "")
+	fs.BoolVar(&yes, "yes", false, "do not ask before an existing manifest is changed")
+	fs.BoolVar(&yes, "y", false, "the same as --yes")
 	a, folder, facts, err := beginAuthoring(ctx, p, fs, args)
 	if err != nil {
 		return err
@@ -252,7 +243,7 @@ func (a *authoring) lists(changed, left []string) error {
 
 func runMigrateGrounding(ctx context.Context, p Process, args []string) error {
 	fs := flag.NewFlagSet("migrate-grounding", flag.ContinueOnError)
-	fs.Bool("force", false, "")
+	fs.Bool("force", false, "taken, and without a meaning here")
 	a, folder, facts, err := beginAuthoring(ctx, p, fs, args)
 	if err != nil {
 		return err

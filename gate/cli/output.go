@@ -54,11 +54,12 @@ func writeReport(path string, rep *report.Report) error {
 }
 
 var rulesCommand = command{
-	name: "rules", usage: "[--format text|json|markdown]", summary: "List every rule of the gate",
+	name: "rules", summary: "List every rule of the gate", exits: exits("done", "", "used wrongly"),
+	text: "The JSON is an array of objects with id, severity, title, why and remedy; the Markdown is docs/rules.md.",
 	run: func(_ context.Context, p Process, args []string) error {
 		fs := flag.NewFlagSet("rules", flag.ContinueOnError)
 		format := choice{"text", []string{"text", "json", "markdown"}}
-		fs.Var(&format, "format", "")
+		fs.Var(&format, "format", "what standard output is")
 		if _, err := parse(fs, args, 0); err != nil {
 			return err
 		}
@@ -73,7 +74,7 @@ var rulesCommand = command{
 }
 
 var explainCommand = command{
-	name: "explain", usage: "RULE", summary: "Say what a rule finds, why it matters and how to fix it",
+	name: "explain", args: "RULE", summary: "Say what a rule finds, why, and how to fix it", exits: exits("done", "", "used wrongly, or no such rule"),
 	run: func(_ context.Context, p Process, args []string) error {
 		rest, err := parse(flag.NewFlagSet("explain", flag.ContinueOnError), args, 1)
 		if err != nil {
@@ -114,7 +115,7 @@ func similar(given string) string {
 }
 
 var versionCommand = command{
-	name: "version", usage: "", summary: "Print version, commit and Go version",
+	name: "version", summary: "Print version, commit and Go version; also --version", exits: exits("done", "", "used wrongly"),
 	run: func(_ context.Context, p Process, args []string) error {
 		if _, err := parse(flag.NewFlagSet("version", flag.ContinueOnError), args, 0); err != nil {
 			return err

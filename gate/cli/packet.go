@@ -23,88 +23,51 @@ import (
 )
 
 var packetCommand = command{
-	name:    "packet",
-	usage:   "check|claim|complete|abandon|keygen|sign|approve|pin …",
-	summary: "Write, sign, approve and check signed handoff packets, and claim and complete them",
-	help: `packet check FILE --registry R [--workspace D] [--ledger L [--dry-run] [--claim-file F]]
-    The seven checks of a packet by the agents and policies of the registry R. With
-    --ledger an accepted packet is claimed, so that nobody accepts it a second time.
-packet claim FILE --registry R --ledger L …
-    The same, with a ledger always.
-packet complete FILE --ledger L [--claim-file F]
-    Record that the work of a claimed packet is done.
-packet abandon FILE --ledger L [--claim-file F] [--force]
-    Give a claim back whose work is known not to have happened.
-
-  --registry R       agents, their keys and what receivers allow (JSON)
-  --workspace D      the folder with the artifacts and the evidence
-  --ledger L         a file, git:DIR, remote:URL-or-NAME or github:OWNER/REPO
-  --dry-run          ask the ledger and record nothing
-  --claim-file F     make F with a token, without which the claim cannot be
-                     completed; with complete and abandon: the token
-  --reserve-ttl-hours N
-                     how long a claim counts as work in progress (default: 24)
-  --as-receiver ID   refuse packets that are for somebody else
-  --strict           require signatures, signed approvals, planned actions, pins and
-                     verified evidence, and know every member
-  --verify-evidence  look at the sources of all evidence
-  --policy-from S    the registry as the file is (head, the default) or as the
-                     commit of --base has it (base)
-  --base SHA         that commit
-  --force            abandon a claim that may still be worked on
-  --format F         text, json, sarif or github (workflow commands)
-  --report FILE      also write the JSON report to FILE
-  --now RFC3339      the clock (default: now)
-
-packet keygen --agent ID [--kid KID] --out FILE [--force]
-    Make a private key, and print its entry for the registry.
-packet pin FILE --workspace D [--refresh] [--out FILE]
-    Fill in the SHA-256 of artifacts and evidence (--refresh: all of them anew).
-packet approve FILE --key K --action NAME [--expires-at T] [--no-params] [--out FILE]
-    Add an approval of a planned action.
-packet sign FILE --key K [--out FILE]
-    Sign the packet as its sender, after everything else.
-
-  --key K            the file that keygen made, or env:NAME, a variable that holds it
-  --out FILE         where to write (default: standard output); may be FILE itself
-
-Exit status: 0 ACCEPT, COMPLETED, RELEASED or written; 1 REJECT; 2 used wrongly.
+	name: "packet", summary: "Check, claim, sign and approve signed handoff packets",
+	below: []command{
+		{
+			name: "check", args: "FILE", required: []string{"registry"}, summary: "Judge a packet by the agents and policies of a registry",
+			text: `
+Seven checks, in their order: structure, signature, duplicate, freshness, authority,
+artifacts, evidence. With --ledger an accepted packet is claimed, so that nobody
+accepts it a second time.
 `,
-	run: runPacket,
-}
-
-// packetCommands are the commands below packet.
-var packetCommands = map[string]func(ctx context.Context, p Process, args []string) error{
-	"check":    runPacketCheck,
-	"claim":    runPacketClaim,
-	"complete": runPacketComplete,
-	"abandon":  runPacketAbandon,
-	"keygen":   runPacketKeygen,
-	"pin":      runPacketPin,
-	"approve":  runPacketApprove,
-	"sign":     runPacketSign,
-}
-
-func runPacket(ctx context.Context, p Process, args []string) error {
-	if len(args) == 0 {
-		return usagef("say what to do, such as `handoff-gate packet check FILE --registry R`")
-	}
-	if isHelp(args[0]) {
-		return flag.ErrHelp
-	}
-	run, ok := packetCommands[args[0]]
-	if !ok {
-		return usagef("there is no command packet %q", args[0])
-	}
-	return run(ctx, p, args[1:])
-}
-
-func runPacketCheck(ctx context.Context, p Process, args []string) error {
-	return checkPacket(ctx, p, args, false)
-}
-
-func runPacketClaim(ctx context.Context, p Process, args []string) error {
-	return checkPacket(ctx, p, args, true)
+			exits: exits("ACCEPT", "REJECT", "used wrongly"),
+			run:   func(ctx context.Context, p Process, args []string) error { return checkPacket(ctx, p, args, false) },
+		},
+		{
+			name: "claim", args: "FILE", required: []string{"registry", "ledger"}, summary: "Check a packet and claim it in a ledger",
+			text:  "The checks of packet check, with a ledger always.",
+			exits: exits("ACCEPT, and claimed", "REJECT", "used wrongly"),
+			run:   func(ctx context.Context, p Process, args []string) error { return checkPacket(ctx, p, args, true) },
+		},
+		{
+			name: "complete", args: "FILE", required: []string{"ledger"}, summary: "Record that the work of a claimed packet is done",
+			exits: exits("COMPLETED", "REJECT", "used wrongly"),
+			run:   runPacketComplete,
+		},
+		{
+			name: "abandon", args: "FILE", required: []string{"ledger"}, summary: "Give back a claim whose work is known not to have happened",
+			exits: exits("RELEASED", "REJECT", "used wrongly"),
+			run:   runPacketAbandon,
+		},
+		{
+			name: "keygen", required: []string{"agent", "out"}, summary: "Make a private key, and print its entry for the registry",
+			exits: exits("written", "", "used wrongly, or not written"), run: runPacketKeygen,
+		},
+		{
+			name: "pin", args: "FILE", required: []string{"workspace"}, summary: "Fill in the SHA-256 of artifacts and evidence",
+			exits: exits("written", "", "used wrongly, or not written"), run: runPacketPin,
+		},
+		{
+			name: "approve", args: "FILE", required: []string{"key", "action"}, summary: "Add an approval of a planned action",
+			exits: exits("written", "", "used wrongly, or not written"), run: runPacketApprove,
+		},
+		{
+			name: "sign", args: "FILE", required: []string{"key"}, summary: "Sign a packet as its sender, after everything else",
+			exits: exits("written", "", "used wrongly, or not written"), run: runPacketSign,
+		},
+	},
 }
 
 // packetCheck is a run of packet check or claim.
@@ -123,13 +86,13 @@ func (c *packetCheck) flags(name string, args []string) error {
 	fs := flag.NewFlagSet("packet "+name, flag.ContinueOnError)
 	c.registerReport(fs)
 	c.from = choice{string(policy.FromHead), []string{string(policy.FromHead), string(policy.FromBase)}}
-	fs.Var(&c.registry, "registry", "")
-	fs.Var(&c.workspace, "workspace", "")
-	fs.Var(&c.receiver, "as-receiver", "")
-	fs.Var(&c.base, "base", "")
-	fs.Var(&c.from, "policy-from", "")
-	fs.BoolVar(&c.strict, "strict", false, "")
-	fs.BoolVar(&c.verifyEvidence, "verify-evidence", false, "")
+	fs.Var(&c.registry, "registry", "the `FILE` with the agents, their keys and what receivers allow (JSON)")
+	fs.Var(&c.workspace, "workspace", "the folder `DIR` with the artifacts and the evidence")
+	fs.Var(&c.receiver, "as-receiver", "refuse packets that are for another agent than `ID`")
+	fs.Var(&c.base, "base", "the commit `SHA` of --policy-from base")
+	fs.Var(&c.from, "policy-from", "the registry as the file is, or as the commit of --base has it")
+	fs.BoolVar(&c.strict, "strict", false, "require signatures, signed approvals, planned actions, pins and verified evidence, and know every member")
+	fs.BoolVar(&c.verifyEvidence, "verify-evidence", false, "look at the sources of all evidence")
 	c.ledger.register(fs, name)
 	files, err := parse(fs, args, 1)
 	if err != nil {

@@ -71,13 +71,17 @@ func (h *hours) Set(s string) error {
 // knows no age.
 func (l *ledgerFlags) register(flags *flag.FlagSet, name string) {
 	l.ttl = hours{value: ledger.DefaultTTL}
-	flags.Var(&l.ledger, "ledger", "")
-	flags.Var(&l.claimFile, "claim-file", "")
+	token := "make `FILE` with a token, without which the claim cannot be completed"
+	if name == "complete" || name == "abandon" {
+		token = "the token that claiming wrote to `FILE`"
+	}
+	flags.Var(&l.ledger, "ledger", "the `LEDGER` of claims: a file, git:DIR, remote:URL-or-NAME or github:OWNER/REPO")
+	flags.Var(&l.claimFile, "claim-file", token)
 	if name != "complete" {
-		flags.Var(&l.ttl, "reserve-ttl-hours", "")
+		flags.Var(&l.ttl, "reserve-ttl-hours", "the hours `N` for which a claim counts as work in progress (default: 24)")
 	}
 	if name == "check" {
-		flags.BoolVar(&l.dryRun, "dry-run", false, "")
+		flags.BoolVar(&l.dryRun, "dry-run", false, "ask the ledger and record nothing")
 	}
 }
 
@@ -303,7 +307,7 @@ func endPacket(
 	c.registerReport(flags)
 	l.register(flags, name)
 	if name == "abandon" {
-		flags.BoolVar(&force, "force", false, "")
+		flags.BoolVar(&force, "force", false, "abandon a claim that may still be worked on")
 	}
 	files, err := parse(flags, args, 1)
 	if err != nil {

@@ -41,8 +41,13 @@ type packetDraft struct {
 
 func newPacketDraft(name string) *packetDraft {
 	d := &packetDraft{fs: flag.NewFlagSet("packet "+name, flag.ContinueOnError)}
-	d.fs.Var(&d.out, "out", "")
+	d.fs.Var(&d.out, "out", "write to `FILE`, which may be the packet itself (default: standard output)")
 	return d
+}
+
+// takeKey adds the flag of the key, for a command that signs.
+func (d *packetDraft) takeKey() {
+	d.fs.Var(&d.key, "key", "sign with the key `KEY`: a file that keygen made, or env:NAME, a variable that holds it")
 }
 
 // parse reads the command line: one file, and a key where one is needed.
@@ -94,7 +99,7 @@ func (d *packetDraft) write(p Process, draft *packet.Draft) error {
 
 func runPacketSign(ctx context.Context, p Process, args []string) error {
 	d := newPacketDraft("sign")
-	d.fs.Var(&d.key, "key", "")
+	d.takeKey()
 	if err := d.parse(args); err != nil {
 		return err
 	}
@@ -120,10 +125,10 @@ func runPacketApprove(ctx context.Context, p Process, args []string) error {
 	d := newPacketDraft("approve")
 	var action, expires once
 	a := packet.Approval{}
-	d.fs.Var(&d.key, "key", "")
-	d.fs.Var(&action, "action", "")
-	d.fs.Var(&expires, "expires-at", "")
-	d.fs.BoolVar(&a.NoParams, "no-params", false, "")
+	d.takeKey()
+	d.fs.Var(&action, "action", "the `NAME` of the planned action")
+	d.fs.Var(&expires, "expires-at", "the time `RFC3339` at which the approval ends")
+	d.fs.BoolVar(&a.NoParams, "no-params", false, "approve the action whatever its parameters are")
 	if err := d.parse(args); err != nil {
 		return err
 	}
@@ -158,8 +163,8 @@ func runPacketPin(ctx context.Context, p Process, args []string) error {
 	d := newPacketDraft("pin")
 	var workspace once
 	var refresh bool
-	d.fs.Var(&workspace, "workspace", "")
-	d.fs.BoolVar(&refresh, "refresh", false, "")
+	d.fs.Var(&workspace, "workspace", "the folder `DIR` with the artifacts and the evidence")
+	d.fs.BoolVar(&refresh, "refresh", false, "fill in all of them anew, not only those that are missing")
 	if err := d.parse(args); err != nil {
 		return err
 	}
@@ -189,10 +194,10 @@ func runPacketKeygen(ctx context.Context, p Process, args []string) error {
 	fs := flag.NewFlagSet("packet keygen", flag.ContinueOnError)
 	var agent, kid, out once
 	var force bool
-	fs.Var(&agent, "agent", "")
-	fs.Var(&kid, "kid", "")
-	fs.Var(&out, "out", "")
-	fs.BoolVar(&force, "force", false, "")
+	fs.Var(&agent, "agent", "the agent's `ID`")
+	fs.Var(&kid, "kid", "the key's name `KID` (default: the agent's id and -1)")
+	fs.Var(&out, "out", "write the private key to `FILE`")
+	fs.BoolVar(&force, "force", false, "replace FILE")
 	if _, err := parse(fs, args, 0); err != nil {
 		return err
 	}

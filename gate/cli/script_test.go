@@ -356,7 +356,7 @@ func judged(ts *testscript.TestScript, failing bool, args []string) (*report.Rep
 
 // ahead is where flags can stand: behind the command, or the command below it.
 func ahead(args []string) int {
-	if args[0] == "packet" && len(args) > 1 {
+	if slices.Contains([]string{"packet", "session", "install"}, args[0]) && len(args) > 1 {
 		return 2
 	}
 	return 1

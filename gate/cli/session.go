@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
+	"github.com/handoff-gate/handoff-gate/gate/internal/manual"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/render"
 	"github.com/handoff-gate/handoff-gate/gate/report"
@@ -23,29 +24,34 @@ const (
 )
 
 var sessionCommand = command{
-	name:    "session",
-	usage:   "verify PREFIX [--root DIR] [--base SHA] | verify --all [--changed] [--root DIR] [--base SHA] | list [FILTER] [--root DIR] [--format text|json|sarif|github] [--report FILE] [--now RFC3339]",
-	summary: "Verify and list agents-handoff session folders",
-	help: `verify PREFIX judges the one session whose name, or whose field session, begins
-so; verify --all judges every session. list prints a line for each session, of
-FILTER alone where it is a project or the beginning of a name.
+	name: "session", summary: "Verify and list agents-handoff session folders",
+	below: []command{
+		{
+			name: "verify", args: "[PREFIX]", summary: "Judge one session, or all",
+			text: `
+Judges the one session whose name, or whose field session, begins with PREFIX; with
+--all every session.
+` + sessionPlace,
+			exits: append(exits("passed", "failed", "used wrongly"),
+				manual.Exit{Status: statusAmbiguous, Meaning: "PREFIX names more than one session"}, manual.Exit{Status: statusNoMatch, Meaning: "it names none, or there is none"}),
+			run: runSessionVerify,
+		},
+		{
+			name: "list", args: "[FILTER]", summary: "Print a line for each session",
+			text: `
+For those of FILTER alone where it is a project or the beginning of a name.
+` + sessionPlace,
+			exits: append(exits("listed", "", "used wrongly"), manual.Exit{Status: statusNoMatch, Meaning: "nothing to list"}),
+			run:   runSessionList,
+		},
+	},
+}
 
+const sessionPlace = `
 The sessions lie below --root, else $HANDOFFS_ROOT, else what handoff.config.json
 here or up to ten folders above declares, else the first folder handoffs/ there.
-
-  --base NAME      a commit by any name of git's; also find turns that were
-                   rewritten since, whatever the hashes say
-  --changed        of all sessions, verify those that differ from the base
-  --root DIR       the folder that holds the sessions
-  --format F       verify: text, json, sarif or github (workflow commands)
-  --report FILE    verify: also write the JSON report to FILE
-  --now RFC3339    accepted as everywhere; nothing here depends on the time
-
-Exit status: 0 passed, 1 failed, 2 usage, 3 PREFIX names more than one session,
-4 it names none. Nothing is written.
-`,
-	run: runSession,
-}
+Nothing is written.
+`
 
 // sessionFlags are the flags of both subcommands.
 type sessionFlags struct {
@@ -54,28 +60,37 @@ type sessionFlags struct {
 	all, changed bool
 }
 
-func runSession(ctx context.Context, p Process, args []string) error {
-	fs := flag.NewFlagSet("session", flag.ContinueOnError)
+func runSessionVerify(ctx context.Context, p Process, args []string) error {
+	fs := flag.NewFlagSet("session verify", flag.ContinueOnError)
 	var c sessionFlags
 	c.registerReport(fs)
-	fs.Var(&c.root, "root", "")
-	fs.Var(&c.base, "base", "")
-	fs.BoolVar(&c.all, "all", false, "")
-	fs.BoolVar(&c.changed, "changed", false, "")
-	words, err := parse(fs, args, 2)
+	c.registerRoot(fs)
+	fs.Var(&c.base, "base", "a commit by any `NAME` of git's; also find turns that were rewritten since, whatever the hashes say")
+	fs.BoolVar(&c.all, "all", false, "verify every session")
+	fs.BoolVar(&c.changed, "changed", false, "of all sessions, verify those that differ from the base")
+	prefix, err := parse(fs, args, 1)
 	if err != nil {
 		return err
 	}
 	if _, err := c.time(); err != nil {
 		return err
 	}
-	switch {
-	case len(words) > 0 && words[0] == "verify":
-		return c.verify(ctx, p, words[1:])
-	case len(words) > 0 && words[0] == "list":
-		return c.list(ctx, p, words[1:])
+	return c.verify(ctx, p, prefix)
+}
+
+func runSessionList(ctx context.Context, p Process, args []string) error {
+	fs := flag.NewFlagSet("session list", flag.ContinueOnError)
+	var c sessionFlags
+	c.registerRoot(fs)
+	filter, err := parse(fs, args, 1)
+	if err != nil {
+		return err
 	}
-	return usagef("say what to do: `handoff-gate session verify PREFIX`, `session verify --all` or `session list`")
+	return c.list(ctx, p, filter)
+}
+
+func (c *sessionFlags) registerRoot(fs *flag.FlagSet) {
+	fs.Var(&c.root, "root", "the folder `DIR` that holds the sessions")
 }
 
 // options are what both subcommands ask a run for.
@@ -164,12 +179,6 @@ func withFlags(command, flags string) string {
 }
 
 func (c *sessionFlags) list(ctx context.Context, p Process, words []string) error {
-	switch {
-	case c.all || c.changed || c.base.given || c.report.given:
-		return usagef("list takes no flag but --root")
-	case c.format.value != "text":
-		return usagef("list prints text only")
-	}
 	o, err := c.options(p)
 	if err != nil {
 		return err

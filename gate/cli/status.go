@@ -11,17 +11,14 @@ import (
 )
 
 var statusCommand = command{
-	name:    "status",
-	usage:   "[PATH]",
-	summary: "Summarise a handoff set from its manifest: session, tasks, context",
-	help: `Reads .ai/handoff/MANIFEST.json of PATH (default: the current folder) and nothing
+	name: "status", args: "[PATH]", summary: "Summarise a handoff set from its manifest",
+	text: `
+Reads .ai/handoff/MANIFEST.json of PATH (default: the current folder) and nothing
 else, and prints who worked last, the tasks by their status, and the first five
-that are ready or in progress. It judges nothing: ` + "`handoff-gate verify`" + ` does.
-
-Exit status: 0 done, 1 no manifest that can be read, 2 used wrongly or no handoff
-set.
+that are ready or in progress. It judges nothing: verify does.
 `,
-	run: runStatus,
+	exits: exits("done", "no manifest that can be read", "used wrongly or no handoff set"),
+	run:   runStatus,
 }
 
 func runStatus(ctx context.Context, p Process, args []string) error {

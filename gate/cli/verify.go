@@ -29,22 +29,10 @@ const skipVariable = "AAHP_SKIP_VERIFY"
 const baseVariable = "AAHP_BASE_SHA"
 
 var verifyCommand = command{
-	name:    "verify",
-	usage:   "[PATH] [--level precommit|prepush|full|ci] [--base SHA] [--policy-from base|head] [--schema] [--governance] [--secrets fixed|extended] [--quiet] [--format text|json|sarif|github] [--report FILE] [--now RFC3339]",
-	summary: "Verify an AAHP handoff set: integrity, drift, commit pointer, trust register",
-	help: `PATH is a project: a folder that holds .ai/handoff/ (default: the current folder).
-
-  --level L        precommit judges what is staged, prepush and full the branch,
-                   ci the commit against --base (default: full)
-  --base SHA       the commit the change is measured from; beats AAHP_BASE_SHA
-  --policy-from S  whose aahp.config.json decides: base (default at ci) or head
-  --schema         also judge manifest and config against their schemas
-  --governance     also run the gates of check and doctor
-  --secrets S      extended adds the gitleaks rules to the fixed detectors
-  --quiet          text only: leave out what is fine
-  --format F       text, json, sarif or github (workflow commands)
-  --report FILE    also write the JSON report to FILE
-  --now RFC3339    the time to judge dates by (default: now)
+	name: "verify", args: "[PATH]", summary: "Decide whether an AAHP handoff set can be relied on",
+	text: `
+PATH is a project: a folder that holds .ai/handoff/ (default: the current folder).
+The layers are integrity, drift, commit pointer and trust register.
 
 AAHP_SKIP_VERIFY=1 skips everything at every level but ci.
 `,
@@ -52,12 +40,11 @@ AAHP_SKIP_VERIFY=1 skips everything at every level but ci.
 }
 
 var lintCommand = command{
-	name:    "lint",
-	usage:   "[PATH] [--secrets fixed|extended] [--quiet] [--format text|json|sarif|github] [--report FILE] [--now RFC3339]",
-	summary: "Check the content of a handoff set alone (layer 1 of verify)",
-	help: `Reads the working tree: manifest integrity, instructions and characters that a
-reviewer cannot see, credentials, addresses, locks and conflict markers.
-The flags are those of verify.
+	name: "lint", args: "[PATH]", summary: "Check the content of a handoff set alone",
+	text: `
+This is layer 1 of verify, on the working tree of PATH (default: the current
+folder): manifest integrity, instructions and characters that a reviewer cannot
+see, credentials, addresses, locks and conflict markers.
 `,
 	run: runLint,
 }
@@ -78,17 +65,17 @@ type common struct {
 func (c *common) register(fs *flag.FlagSet) {
 	c.registerReport(fs)
 	c.secrets = choice{"fixed", []string{"fixed", "extended"}}
-	fs.Var(&c.secrets, "secrets", "")
-	fs.BoolVar(&c.quiet, "quiet", false, "")
+	fs.Var(&c.secrets, "secrets", "extended adds the gitleaks rules to the fixed detectors")
+	fs.BoolVar(&c.quiet, "quiet", false, "text only: leave out what is fine")
 }
 
 // registerReport registers what every verifying command takes (interface.md,
 // "Program").
 func (c *common) registerReport(fs *flag.FlagSet) {
 	c.format = choice{"text", []string{"text", "json", "sarif", "github"}}
-	fs.Var(&c.format, "format", "")
-	fs.Var(&c.report, "report", "")
-	fs.Var(&c.now, "now", "")
+	fs.Var(&c.format, "format", "what standard output is: text for people, the JSON report, SARIF, or workflow commands for GitHub")
+	fs.Var(&c.report, "report", "also write the JSON report to `FILE`")
+	fs.Var(&c.now, "now", "the time to judge dates by, `RFC3339` (default: the clock)")
 }
 
 // time gives the clock to judge dates by.
@@ -126,11 +113,11 @@ func runVerify(ctx context.Context, p Process, args []string) error {
 	from := choice{"", []string{string(policy.FromBase), string(policy.FromHead)}}
 	var schema, governance bool
 	c.register(fs)
-	fs.Var(&level, "level", "")
-	fs.Var(&base, "base", "")
-	fs.Var(&from, "policy-from", "")
-	fs.BoolVar(&schema, "schema", false, "")
-	fs.BoolVar(&governance, "governance", false, "")
+	fs.Var(&level, "level", "precommit judges what is staged, prepush and full the branch, ci the commit against its base")
+	fs.Var(&base, "base", "the commit `SHA` that the change is measured from; beats AAHP_BASE_SHA (default: the upstream, else origin/main, else the parent; none at ci)")
+	fs.Var(&from, "policy-from", "whose aahp.config.json decides (default: base at ci, else head)")
+	fs.BoolVar(&schema, "schema", false, "also judge manifest and configuration against their schemas")
+	fs.BoolVar(&governance, "governance", false, "also run the gates of check and doctor")
 	paths, err := parse(fs, args, 1)
 	if err != nil {
 		return err
