@@ -87,7 +87,7 @@ func TestMain(m *testing.M) {
 //	unusable ARGS       wants exit status 2 and no report
 //	status N ARGS       runs a command that makes no report and wants exit status N
 //
-// and those of contentCommands, actionCommands, installCommands, packetCommands,
+// and those of contentCommands, actionCommands, installCommands, sessionCommands, packetCommands,
 // ledgerCommands and governanceCommands.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -102,7 +102,7 @@ func TestScripts(t *testing.T) {
 			e.Vars = append(e.Vars, "NOW="+now)
 			return nil
 		},
-		Cmds: commands(contentCommands, actionCommands, installCommands, packetCommands, ledgerCommands, governanceCommands, map[string]func(*testscript.TestScript, bool, []string){
+		Cmds: commands(contentCommands, actionCommands, installCommands, sessionCommands, packetCommands, ledgerCommands, governanceCommands, map[string]func(*testscript.TestScript, bool, []string){
 			"repo": repo, "handoff": handoff, "manifest": manifest, "note": note, "commit": commit, "head": head, "id": id, "restore": restore,
 			"write": write, "append": appendTo, "edit": edit, "grow": grow, "fifo": fifo,
 			"gate": gateCommand, "unusable": unusable, "status": status,
@@ -320,6 +320,7 @@ func judged(ts *testscript.TestScript, failing bool, args []string) (*report.Rep
 	if len(args) == 0 {
 		ts.Fatalf("gate needs a command")
 	}
+	plain := slices.Clone(args)
 	file := reportFile(ts)
 	flags := []string{"--format", "json", "--report", file}
 	if !slices.Contains(args, "--now") {
@@ -351,6 +352,9 @@ func judged(ts *testscript.TestScript, failing bool, args []string) (*report.Rep
 	}
 	ts.Check(schema.Check(schema.Report, []byte(first)))
 	ts.Check(coherent(&r, status))
+	if args[0] == "verify" || args[0] == "lint" {
+		mends(ts, plain, &r)
+	}
 	return &r, stderr
 }
 

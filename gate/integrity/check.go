@@ -399,6 +399,12 @@ func (c *checker) unindexed(set *snapshot.Set, files *jsondoc.Value) {
 			continue
 		}
 		c.failedFiles[name] = true
+		if f := set.File(name); f == nil || f.Entry.Kind != gate.Regular && f.Entry.Kind != gate.Symlink {
+			// No generator indexes it.
+			c.add(Unindexed, c.path(name), name, report.Span{Line: 1}, name+" is in the handoff folder, but no regular file, and the manifest does not index it",
+				"Put a regular file in the place of "+safetext.Clean(c.path(name))+", or remove it."+c.commit(), c.in.Commands.Again)
+			continue
+		}
 		c.add(Unindexed, c.path(name), name, report.Span{Line: 1}, name+" is in the handoff folder, but the manifest does not index it",
 			"FIRST review the file as you would a change: "+c.diffCommand()+"; none of them shows a file that git does not track, so read that. Then regenerate the manifest so that it is indexed."+c.commit(), c.regen())
 	}
