@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/disk"
 	"github.com/handoff-gate/handoff-gate/gate/internal/parallel"
 	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
@@ -47,7 +48,8 @@ type SessionInput struct {
 
 	// Top is the place of the top level on this machine, absolute, for recorded
 	// paths that are; "" knows none.
-	Top string
+	Top    string
+	OnDisk bool // Now is what lies there
 	// Transcripts is where recorded sources are looked for; nil is Now.
 	Transcripts gate.LinkReader
 
@@ -141,10 +143,17 @@ func (r *sessionRun) places(name string) []string {
 		return nil
 	}
 	rel, err := filepath.Rel(r.in.Top, name)
-	if err != nil || !filepath.IsLocal(rel) {
+	if err == nil && filepath.IsLocal(rel) {
+		return []string{filepath.ToSlash(rel)}
+	}
+	if !r.in.OnDisk {
 		return nil
 	}
-	return []string{filepath.ToSlash(rel)}
+	// The top level has no link in it, the recorded path may.
+	if rel, err = disk.Follow(r.in.Top, name); err != nil {
+		return nil
+	}
+	return []string{rel}
 }
 
 // input is what a check of one session is given.
@@ -343,11 +352,15 @@ func (r *sessionRun) index(ctx context.Context, partly bool) error {
 			heads = append(heads, res.Head)
 		}
 	}
-	if partly && session.Changed(r.in.Now, r.in.Base, gate.Join(r.in.Root, session.IndexName)) {
+	switch {
+	case !partly:
+	case session.Changed(r.in.Now, r.in.Base, gate.Join(r.in.Root, session.IndexName)):
 		var err error
 		if heads, _, err = r.heads(ctx); err != nil {
 			return err
 		}
+	case len(heads) == 0:
+		return nil
 	}
 	r.about = append(r.about, session.CheckIndex(r.in.Now, r.in.Root, heads)...)
 	return nil

@@ -46,7 +46,7 @@ func openSessions(ctx context.Context, o SessionOptions) (*Checkout, SessionInpu
 	if o.Dir == "" {
 		return c, in, nil
 	}
-	in.Top = c.Top
+	in.Top, in.OnDisk = c.Top, true
 	if there {
 		in.Now = linkedInside{c.Work, c.Top}
 	}
