@@ -48,6 +48,7 @@ var figures = map[string][2]string{
 	"Timeline/memory":   {"Peak memory, `session verify --all`, a timeline of 250 MB and its payload", ""},
 	"Rotate/archive":    {"Peak memory, `archive`, 50 MB `LOG.md` of 160,000 entries", ""},
 	"Rotate/verify":     {"Peak memory, `archive --verify`, the same", ""},
+	"Rotate/check":      {"Peak memory, `manifest --check`, the same", ""},
 	"Rotate/reindex":    {"Peak memory, `archive --reindex`, the same", ""},
 	"Rotate/manifest":   {"Peak memory, `manifest`, the same", ""},
 	"Archive/peak/ci":   {"Peak memory, `verify --level ci`, the same", ""},
