@@ -82,6 +82,21 @@ func TestRemoteURL(t *testing.T) {
 	want("https://example.com/o/origin.git")
 }
 
+// No other remote stands in for origin.
+func TestOriginURL(t *testing.T) {
+	r := gittest.New(t, "")
+	r.Git("remote", "add", "upstream", "https://example.com/u/up.git")
+	for _, want := range []string{"", "https://example.com/o/origin.git"} {
+		if got, err := open(t, r).OriginURL(context.Background()); err != nil || got != want {
+			t.Errorf("%q, %v; want %q", got, err, want)
+		}
+		if want == "" {
+			r.Git("remote", "add", "origin", "https://example.com/o/origin.git")
+			r.Git("remote", "set-url", "--add", "origin", "https://example.com/o/second.git")
+		}
+	}
+}
+
 func TestFirstRemote(t *testing.T) {
 	for _, tt := range []struct{ name, in, want string }{
 		{"nothing", "", ""},

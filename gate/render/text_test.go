@@ -89,6 +89,21 @@ func TestTextQuietIsNeverLonger(t *testing.T) {
 	}
 }
 
+func TestTextOfFailuresOnly(t *testing.T) {
+	r := made(report.Project{Path: ".", Format: "aahp", Level: "check", Layers: []report.Layer{
+		report.Done("doubtful", "D", "d", []report.Finding{{Rule: "a/b", Severity: report.Warning, Path: "p", Message: "m", Remedy: "r"}}),
+		report.Done("wrong", "W", "w", []report.Finding{{Rule: "a/c", Severity: report.Error, Path: "p", Message: "m", Remedy: "r"}}),
+		report.Unevaluated("unknown", "U", "u"),
+	}})
+	got := text(t, r, TextOptions{Quiet: true, FailuresOnly: true})
+	if strings.Contains(got, "doubtful") || !strings.Contains(got, "wrong") || !strings.Contains(got, "NOT EVALUATED: u") {
+		t.Errorf("%s", got)
+	}
+	if _, advice, _ := strings.Cut(got, "What failed"); strings.Contains(advice, "unknown") {
+		t.Errorf("there is nothing to do about a layer without a finding:\n%s", got)
+	}
+}
+
 // safeLines checks what a terminal and the runner see of a text.
 func safeLines(t *testing.T, out string) {
 	t.Helper()

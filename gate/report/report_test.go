@@ -96,6 +96,10 @@ func TestStatusFollowsFromFindings(t *testing.T) {
 	if l.Settle(); l.Status != Failed {
 		t.Errorf("a finding in a skipped layer counts: status %q", l.Status)
 	}
+	l = Unevaluated("id", "Title", "why")
+	if l.Settle(); l.Status != Failed || len(l.Findings) != 0 || l.Summary != "NOT EVALUATED: why" {
+		t.Errorf("a layer that was not evaluated stays failed without a finding: %+v", l)
+	}
 }
 
 func TestFinish(t *testing.T) {
