@@ -187,10 +187,12 @@ func (v *documentVisitor) String() {
 
 func (v *documentVisitor) Atom(k jsondoc.Kind, spelling []byte) {
 	v.value(k)
-	if f, ok := v.values[v.key]; ok && v.depth == 1 && k == jsondoc.Number {
-		f.number = Number(spelling)
-		v.values[v.key] = f
-	} else if v.listing() && k == jsondoc.Number {
+	if k == jsondoc.Number && v.depth == 1 {
+		if f, ok := v.values[v.key]; ok {
+			f.number = Number(spelling)
+			v.values[v.key] = f
+		}
+	} else if k == jsondoc.Number && v.listing() {
 		v.items[len(v.items)-1].number = Number(spelling)
 	}
 	v.d.w.Atom(k, spelling)

@@ -126,3 +126,17 @@ func AppendNumber(dst []byte, f float64) []byte {
 	}
 	return append(dst, s...)
 }
+
+// isShortInteger tells a number whose spelling is what AppendNumber writes: digits
+// alone, few enough for a double to be exact.
+func isShortInteger(spelling []byte) bool {
+	if len(spelling) > 15 {
+		return false
+	}
+	for _, c := range spelling {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
+}

@@ -226,7 +226,11 @@ func (p *Picker) Atom(k jsondoc.Kind, spelling []byte) {
 			t.Kind = k
 			if k == jsondoc.Number {
 				t.number = Number(spelling)
-				t.ID = AppendNumber(t.ID, t.number)
+				if isShortInteger(spelling) {
+					t.ID = append(t.ID, spelling...)
+				} else {
+					t.ID = AppendNumber(t.ID, t.number)
+				}
 			} else {
 				t.ID = append(t.ID, spelling...)
 			}

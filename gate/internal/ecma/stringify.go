@@ -281,7 +281,7 @@ func arrayIndex(key []byte) int64 {
 // Atom writes a number, true, false or null.
 func (w *Writer) Atom(k jsondoc.Kind, spelling []byte) {
 	w.begin()
-	if k == jsondoc.Number {
+	if k == jsondoc.Number && !isShortInteger(spelling) {
 		w.out = AppendNumber(w.out, Number(spelling))
 	} else {
 		w.out = append(w.out, spelling...)
