@@ -94,7 +94,7 @@ type flow struct {
 	fails []int                       // failing exits: exit X, return X, false
 	bare  []int                       // each `exit` without an argument
 	named map[string]int              // the last exit that names a variable
-	sets  map[border][]set            // in the order of the script
+	sets  map[border][2][]set         // of -e and of pipefail, in the order of the script
 	trap  int                         // the first trap that turns an end into success; 0 is none
 	calls map[string][]*shell.Command // of each function
 
@@ -109,15 +109,17 @@ type flow struct {
 // verdict is what a script makes of a command.
 type verdict struct{ conditional, soft bool }
 
-// call is a way of a result that has reached the end of a function.
+// call is a way of a result that has reached the end of a function. Of functions
+// with one name the calls are not told apart.
 type call struct {
-	function *shell.Command
+	function string
 	state
 }
 
+// set is one change of an option.
 type set struct {
 	seq int
-	options
+	on  bool
 }
 
 // judge says of each run of a script whether it stands under a condition and
@@ -127,7 +129,7 @@ func judge(s *script, runs []run) {
 		return
 	}
 	f := &flow{
-		script: s, gates: map[*shell.List][]*shell.Command{}, skips: map[border]int{}, named: map[string]int{}, sets: map[border][]set{},
+		script: s, gates: map[*shell.List][]*shell.Command{}, skips: map[border]int{}, named: map[string]int{}, sets: map[border][2][]set{},
 		calls: map[string][]*shell.Command{}, ends: map[*shell.AndOr][]int{}, listEnd: map[*shell.List][]int{}, nextOrs: map[*shell.AndOr][]int{},
 		tests: map[*shell.AndOr][]bool{}, held: map[*shell.List]bool{}, called: map[call]verdict{},
 	}
@@ -175,7 +177,13 @@ func (f *flow) index() {
 			o.set(args)
 			at := borders(c)
 			b := at[slices.IndexFunc(at, func(b border) bool { return !isFunction(b) })]
-			f.sets[b] = append(f.sets[b], set{c.Seq, o})
+			sets := f.sets[b]
+			for i, to := range []setting{o.errexit, o.pipefail} {
+				if to != unset {
+					sets[i] = append(sets[i], set{c.Seq, to == on})
+				}
+			}
+			f.sets[b] = sets
 		case name == "trap":
 			if len(args) > 1 && f.trap == 0 && endsWell.MatchString(args[0]) {
 				f.trap = c.Seq
@@ -261,29 +269,21 @@ func (f *flow) skipped(c *shell.Command) bool {
 
 // options gives the options of the shell at a command.
 func (f *flow) options(c *shell.Command) (errexit, pipefail bool) {
-	errexit, pipefail = f.mode.errexit, f.mode.pipefail
-	lastE, lastP := 0, 0
-	inherited := true
+	at := [2]bool{f.mode.errexit, f.mode.pipefail}
+	var latest [2]int
+	handedOn := true // bash does not hand -e on to a substitution
 	for _, b := range borders(c) {
-		list := f.sets[b]
-		for i := sort.Search(len(list), func(i int) bool { return list[i].seq > c.Seq }) - 1; i >= 0; i-- {
-			s := list[i]
-			if s.errexit != unset && s.seq > lastE && inherited {
-				errexit, lastE = s.errexit == on, s.seq
-			}
-			if s.pipefail != unset && s.seq > lastP {
-				pipefail, lastP = s.pipefail == on, s.seq
-			}
-			if lastE > 0 && lastP > 0 {
-				break
+		for i, list := range f.sets[b] {
+			n := sort.Search(len(list), func(n int) bool { return list[n].seq > c.Seq })
+			if n > 0 && list[n-1].seq > latest[i] && (i > 0 || handedOn) {
+				at[i], latest[i] = list[n-1].on, list[n-1].seq
 			}
 		}
-		if l, ok := b.(*shell.List); ok && l.Role == shell.Substitution && lastE == 0 {
-			// bash does not hand -e on to a substitution.
-			errexit, inherited = false, false
+		if l, ok := b.(*shell.List); ok && l.Role == shell.Substitution && latest[0] == 0 {
+			at[0], handedOn = false, false
 		}
 	}
-	return errexit, pipefail
+	return at[0], at[1]
 }
 
 // nextOr gives the first || behind a pipeline in its list, as the index of the
@@ -556,7 +556,7 @@ func (w *walk) owner(c *shell.Command) *shell.Command {
 // callers goes on with the calls of a function: the best of them counts. One that
 // is never called runs nothing, and neither does one that only calls itself.
 func (w *walk) callers(fn *shell.Command) {
-	key := call{fn, w.state}
+	key := call{fn.Keyword, w.state}
 	known, ok := w.called[key]
 	if !ok {
 		known = verdict{conditional: true}

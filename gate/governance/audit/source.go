@@ -144,15 +144,14 @@ func (s *sourcer) command(st *step, c *shell.Command, state *jobState) {
 	if runsNothing(c) {
 		return
 	}
-	s.packages(st, words, state)
+	fetched := fetchOf(words)
+	s.packages(st, words, fetched, state)
 	s.scripts(st, words, state)
 	s.module(st, words)
 	if image, ok := imageOf(words); ok && isGate(imageName(image)) {
 		s.image(st, image)
 	}
-	if p := fetchOf(words); p.installs {
-		state.installed = true
-	}
+	state.installed = state.installed || fetched.installs
 	// A command that is found on the machine is no doubtful one.
 	for _, r := range shapes(c.Text) {
 		s.usesAAHP = s.usesAAHP || r.kind == aahp && !verifyScript.MatchString(c.Text)
@@ -169,8 +168,7 @@ func (s *sourcer) command(st *step, c *shell.Command, state *jobState) {
 var verifyScript = patterns[0].shape
 
 // packages looks at npm packages that a command names.
-func (s *sourcer) packages(st *step, words []string, state *jobState) {
-	f := fetchOf(words)
+func (s *sourcer) packages(st *step, words []string, f fetch, state *jobState) {
 	for _, name := range f.names {
 		var r *rule.Rule
 		switch name {
@@ -238,12 +236,15 @@ func (s *sourcer) exists(p string) bool {
 }
 
 // goValued are options of go run and go install that take a value.
-const goValued = "-C -exec -tags -ldflags -gcflags -asmflags -mod -modfile -overlay -p -pkgdir -toolexec -o -buildmode -compiler -coverpkg -covermode"
+var goValued = strings.Fields("-C -exec -tags -ldflags -gcflags -asmflags -mod -modfile -overlay -p -pkgdir -toolexec -o -buildmode -compiler -coverpkg -covermode")
 
 // module looks at go run and go install.
 func (s *sourcer) module(st *step, words []string) {
+	if words[0] != "go" {
+		return
+	}
 	args := positional(words[1:], goValued)
-	if words[0] != "go" || len(args) < 2 || args[0] != "run" && args[0] != "install" {
+	if len(args) < 2 || args[0] != "run" && args[0] != "install" {
 		return
 	}
 	packages := args[1:]
@@ -270,8 +271,15 @@ type fetch struct {
 	installs bool     // it installs the dependencies of the project
 }
 
-// npmValued are options of npm, npx and their like that take a value.
-const npmValued = "--prefix --registry --loglevel --cache --userconfig --workspace -w -C --dir --cwd --filter"
+// npmTools are the programs that fetchOf knows.
+var npmTools = strings.Fields("npm npx pnpm yarn bun bunx")
+
+// npmValued are options of theirs that take a value, allValued those of the
+// package and the command to call as well.
+var (
+	npmValued = strings.Fields("--prefix --registry --loglevel --cache --userconfig --workspace -w -C --dir --cwd --filter")
+	allValued = append(strings.Fields("-p --package -c --call"), npmValued...)
+)
 
 var (
 	npmInstall = []string{"install", "i", "in", "ins", "inst", "insta", "instal", "isnt", "isnta", "isntal", "isntall", "add", "install-test", "it"}
@@ -281,9 +289,12 @@ var (
 // fetchOf reads a command of npm or its like.
 func fetchOf(words []string) fetch {
 	tool := strings.TrimSuffix(strings.TrimSuffix(words[0], ".cmd"), ".exe")
+	if !slices.Contains(npmTools, tool) {
+		return fetch{}
+	}
 	rest := words[1:]
 	sub := ""
-	args := positional(rest, npmValued+" -p --package -c --call")
+	args := positional(rest, allValued)
 	if len(args) > 0 {
 		sub = args[0]
 	}
@@ -314,8 +325,7 @@ func without(words []string, sub string) []string {
 
 // positional gives the words that are no options. valued lists the options that
 // take the next word as their value; -- ends them.
-func positional(words []string, valued string) []string {
-	takes := strings.Fields(valued)
+func positional(words, valued []string) []string {
 	var all []string
 	for i := 0; i < len(words); i++ {
 		w := words[i]
@@ -324,7 +334,7 @@ func positional(words []string, valued string) []string {
 			return append(all, words[i+1:]...)
 		case !strings.HasPrefix(w, "-") || w == "-":
 			all = append(all, w)
-		case slices.Contains(takes, w):
+		case slices.Contains(valued, w):
 			i++
 		}
 	}
@@ -341,7 +351,7 @@ func hasOption(words []string, names ...string) bool {
 			return false
 		case slices.Contains(names, w):
 			return true
-		case slices.Contains(strings.Fields(npmValued+" -p --package -c --call"), w):
+		case slices.Contains(allValued, w):
 			i++
 		}
 	}
@@ -368,7 +378,7 @@ func named(words []string) []string {
 			called = true
 		case strings.HasPrefix(w, "--call="):
 			called = true
-		case slices.Contains(strings.Fields(npmValued), w):
+		case slices.Contains(npmValued, w):
 			i++
 		case w == "--" || !strings.HasPrefix(w, "-"):
 			if w == "--" {

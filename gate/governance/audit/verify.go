@@ -31,7 +31,9 @@ type verifier struct {
 	*findings
 	severity report.Severity // of what weakens the gate
 
+	byBase    map[string]*file         // the workflows that can be called, by base name
 	callers   map[string][]*job        // the jobs that call a workflow, by its base name
+	through   map[*file][]*job         // see callersOf
 	above     map[*file]map[*file]bool // a file and those that call it, directly or not
 	live      map[*file]bool           // the files that run for something that is waited for
 	weakened  bool                     // a finding of 7.2
@@ -40,13 +42,19 @@ type verifier struct {
 
 // VerifyWorkflow judges whether the workflows that run the gate can skip it.
 func (a *Audit) VerifyWorkflow() governance.Gate {
-	v := &verifier{Audit: a, findings: a.findings(), severity: report.Warning, callers: map[string][]*job{}, above: map[*file]map[*file]bool{}}
+	v := &verifier{Audit: a, findings: a.findings(), severity: report.Warning, byBase: map[string]*file{}, callers: map[string][]*job{}, above: map[*file]map[*file]bool{}}
 	if a.in.Enforce {
 		v.severity = report.Error
 	}
 	for _, f := range a.files {
+		if f.undecided() {
+			continue
+		}
+		if f.hasEvent(called) {
+			v.byBase[f.base] = f
+		}
 		for _, j := range f.jobs {
-			if j.calls != "" && !f.undecided() {
+			if j.calls != "" {
 				v.callers[j.calls] = append(v.callers[j.calls], j)
 			}
 		}
@@ -112,20 +120,9 @@ func (v *verifier) keeps(f *file, byGovernance bool, seen map[*file]bool) bool {
 		if len(j.verify) > 0 || byGovernance && len(j.govern) > 0 {
 			return true
 		}
-		called := v.file(j.calls)
+		called := v.byBase[j.calls]
 		return called != nil && !seen[called] && v.keeps(called, byGovernance, seen)
 	})
-}
-
-// file finds a workflow that can be judged, and called, by its base name; nil
-// when there is none.
-func (v *verifier) file(base string) *file {
-	for _, f := range v.files {
-		if f.base == base && !f.undecided() && f.hasEvent(called) {
-			return f
-		}
-	}
-	return nil
 }
 
 // hosts are the jobs that run the gate. A job that runs both is one that
@@ -203,7 +200,7 @@ func (v *verifier) running(isRoot func(*file) bool) map[*file]bool {
 		at := next[len(next)-1]
 		next = next[:len(next)-1]
 		for _, j := range at.jobs {
-			if f := v.file(j.calls); f != nil && !live[f] {
+			if f := v.byBase[j.calls]; f != nil && !live[f] {
 				live[f] = true
 				next = append(next, f)
 			}
@@ -217,9 +214,9 @@ func (v *verifier) judge(verifies, governs []*job) {
 	here := slices.DeleteFunc(slices.Clone(verifies), func(j *job) bool { return !v.runs(j) })
 	awaited, all := v.running((*file).isAwaited), v.running((*file).runsItself)
 	isAwaited := func(f *file) bool { return f.isAwaited() && f.runsItself() }
-	v.live = all
+	v.goLive(all)
 	if slices.ContainsFunc(here, v.onPullRequest) {
-		v.live = awaited
+		v.goLive(awaited)
 	} else {
 		isAwaited = (*file).runsItself
 	}
@@ -233,7 +230,7 @@ func (v *verifier) judge(verifies, governs []*job) {
 	}
 	v.together(verifies, here, isAwaited)
 	if slices.ContainsFunc(here, v.onPullRequest) || slices.ContainsFunc(governs, v.onPullRequest) {
-		v.live = awaited
+		v.goLive(awaited)
 	}
 	for _, j := range governs {
 		if v.live[j.file] {
@@ -242,8 +239,16 @@ func (v *verifier) judge(verifies, governs []*job) {
 	}
 }
 
+// goLive says which files are judged from here on.
+func (v *verifier) goLive(live map[*file]bool) {
+	v.live, v.through = live, map[*file][]*job{}
+}
+
 // callersOf are the jobs through which a host is run, without it.
 func (v *verifier) callersOf(host *job) []*job {
+	if all, ok := v.through[host.file]; ok {
+		return all
+	}
 	var all []*job
 	sources := v.sources(host.file)
 	for _, f := range v.files {
@@ -251,11 +256,12 @@ func (v *verifier) callersOf(host *job) []*job {
 			continue
 		}
 		for _, j := range f.jobs {
-			if callee := v.file(j.calls); callee != nil && sources[callee] {
+			if callee := v.byBase[j.calls]; callee != nil && sources[callee] {
 				all = append(all, j)
 			}
 		}
 	}
+	v.through[host.file] = all
 	return all
 }
 
@@ -482,7 +488,7 @@ func (v *verifier) twins(hosts []*job, isAwaited func(*file) bool) {
 
 // leads tells whether a job calls a workflow that verifies.
 func (v *verifier) leads(j *job) bool {
-	f := v.file(j.calls)
+	f := v.byBase[j.calls]
 	return f != nil && v.keeps(f, false, map[*file]bool{})
 }
 
