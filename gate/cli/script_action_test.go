@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/handoff-gate/handoff-gate/gate/report"
 	"github.com/handoff-gate/handoff-gate/schema"
@@ -28,7 +29,8 @@ import (
 //
 // A setting ".pull_request.base.sha=ID" is a field of the payload, a word
 // between colons ("forced=:true:") no text but JSON; "GITHUB_SHA=ID" is a
-// variable; everything else, "path=auto", is an input. There is no check run,
+// variable; "example=NAME" brings the inputs of the workflow of that name in
+// .github/examples; everything else, "path=auto", is an input. There is no check run,
 // as there is no server: see the tests of package cli for those.
 var actionCommands = map[string]func(*testscript.TestScript, bool, []string){"action": actionStep, "stopped": stoppedStep}
 
@@ -75,6 +77,8 @@ func step(ts *testscript.TestScript, wanted int, args []string) string {
 			ts.Fatalf("%q is no setting", setting)
 		case strings.HasPrefix(name, "."):
 			setField(ts, payload, strings.Split(name[1:], "."), value)
+		case name == "example":
+			env = append(env, example(ts, value)...)
 		case name == strings.ToUpper(name):
 			env = append(env, setting)
 		default:
@@ -112,6 +116,37 @@ func step(ts *testscript.TestScript, wanted int, args []string) string {
 		ts.Fatalf("two runs differ:\n%s\n%s", texts[0], last)
 	}
 	return texts[0]
+}
+
+// example gives the inputs that an example workflow hands to the action.
+func example(ts *testscript.TestScript, name string) (env []string) {
+	data, err := os.ReadFile(filepath.Join("..", "..", ".github", "examples", name))
+	ts.Check(err)
+	var workflow struct {
+		Jobs map[string]struct {
+			Steps []struct {
+				Uses string
+				With map[string]string
+			}
+		}
+	}
+	ts.Check(yaml.Unmarshal(data, &workflow))
+	found := false
+	for _, job := range workflow.Jobs {
+		for _, s := range job.Steps {
+			if !strings.HasPrefix(s.Uses, "handoff-gate/handoff-gate@") {
+				continue
+			}
+			found = true
+			for input, value := range s.With {
+				env = append(env, "INPUT_"+strings.ToUpper(input)+"="+value)
+			}
+		}
+	}
+	if !found {
+		ts.Fatalf("%s does not use the action", name)
+	}
+	return env
 }
 
 // setField puts a value into a payload, objects made as needed.
