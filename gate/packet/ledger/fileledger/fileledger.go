@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/handoff-gate/handoff-gate/gate/internal/filelock"
 	"github.com/handoff-gate/handoff-gate/gate/packet/ledger"
 	"github.com/handoff-gate/handoff-gate/gate/packet/strict"
 )
@@ -181,7 +182,7 @@ func (l *Ledger) lock(ctx context.Context, path string) (unlock func(), err erro
 		if err != nil {
 			return nil, err
 		}
-		locked, err := tryLock(f)
+		locked, err := filelock.Try(f)
 		if err != nil {
 			_ = f.Close()
 			return nil, err

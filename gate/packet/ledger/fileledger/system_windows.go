@@ -1,0 +1,11 @@
+package fileledger
+
+// How files are opened; there is no FIFO in a folder, and a link is a right of
+// administrators.
+const (
+	noWaiting   = 0
+	noFollowing = 0
+)
+
+// cannotSync is true: no folder can be flushed.
+func cannotSync(error) bool { return true }
