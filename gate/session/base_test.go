@@ -82,20 +82,26 @@ func TestAgainstBase(t *testing.T) {
 		{name: "a session without identity", before: func(s *sessiontest.Session) { s.Delete("created_at") }, now: func(s *sessiontest.Session) { s.Delete("created_at") }},
 		{name: "an identity lost", now: func(s *sessiontest.Session) { s.Delete("created_at") }, want: []string{"error identity-changed manifest.json:1"}},
 		{name: "fewer revisions", before: func(s *sessiontest.Session) { s.Set("revisions", "3") }, now: bumped, want: []string{"error revisions-regressed manifest.json:10"}},
-		{name: "revisions are no number", now: func(s *sessiontest.Session) { s.Set("revisions", `"2"`) },
-			files: func(f map[string]string) { delete(f, RenderName) }, want: []string{"error revisions-regressed manifest.json:10", "warning render-missing ."}},
+		{
+			name: "revisions are no number", now: func(s *sessiontest.Session) { s.Set("revisions", `"2"`) },
+			files: func(f map[string]string) { delete(f, RenderName) }, want: []string{"error revisions-regressed manifest.json:10", "warning render-missing ."},
+		},
 		{name: "revisions never were", before: func(s *sessiontest.Session) { s.Set("revisions", "null") }, now: func(s *sessiontest.Session) { s.Set("revisions", "1") }},
 		{name: "more turns of one revision", now: func(s *sessiontest.Session) { s.Grow(1) }, want: []string{"error revisions-not-bumped manifest.json:10"}},
-		{name: "another source of one revision", now: func(s *sessiontest.Session) { s.Set("raw_sha256", `"`+strings.Repeat("0", 64)+`"`) },
-			want: []string{"error revisions-not-bumped manifest.json:10"}},
+		{
+			name: "another source of one revision", now: func(s *sessiontest.Session) { s.Set("raw_sha256", `"`+strings.Repeat("0", 64)+`"`) },
+			want: []string{"error revisions-not-bumped manifest.json:10"},
+		},
 		{name: "promoted", now: func(s *sessiontest.Session) { s.Set("promoted_at", `"t"`) }},
 		{name: "a lower watermark", now: func(s *sessiontest.Session) {
 			s.Set("watermark", "1")
 			bumped(s)
 		}, want: []string{"error watermark-regressed manifest.json:8", "warning watermark-behind manifest.json:8"}},
 		{name: "no watermark", now: func(s *sessiontest.Session) { s.Delete("watermark") }, want: []string{"error watermark-regressed manifest.json:1"}},
-		{name: "a source is gone", before: func(s *sessiontest.Session) { s.Set("source_paths", `["a","b"]`) }, now: func(s *sessiontest.Session) { s.Set("source_paths", `["c","b"]`) },
-			want: []string{"warning source-paths-removed manifest.json:7"}},
+		{
+			name: "a source is gone", before: func(s *sessiontest.Session) { s.Set("source_paths", `["a","b"]`) }, now: func(s *sessiontest.Session) { s.Set("source_paths", `["c","b"]`) },
+			want: []string{"warning source-paths-removed manifest.json:7"},
+		},
 		{name: "sources are no list any more", now: func(s *sessiontest.Session) { s.Set("source_paths", `"a"`) }, want: []string{"warning source-paths-removed manifest.json:7"}},
 		{name: "a source more", now: func(s *sessiontest.Session) { s.Set("source_paths", `["x","logs/alpha.jsonl"]`) }},
 	} {

@@ -131,22 +131,26 @@ func TestFolder(t *testing.T) {
 		}, want: []string{"error manifest-unparsable manifest.json:2"}},
 
 		{name: "no timeline", change: func(_ *testing.T, f map[string]string) { delete(f, "timeline.jsonl") }, want: []string{"error timeline-missing ."}},
-		{name: "empty timeline", seal: set("turn_count", "0"), change: func(_ *testing.T, f map[string]string) { f["timeline.jsonl"] = "\n\r\n" },
-			want: []string{"error turn-count-drift timeline.jsonl:1", "error class-count-drift manifest.json:13", "error payload-timeline-drift timeline.jsonl:1"}},
+		{
+			name: "empty timeline", seal: set("turn_count", "0"), change: func(_ *testing.T, f map[string]string) { f["timeline.jsonl"] = "\n\r\n" },
+			want: []string{"error turn-count-drift timeline.jsonl:1", "error class-count-drift manifest.json:13", "error payload-timeline-drift timeline.jsonl:1"},
+		},
 		{name: "a line lost", change: func(_ *testing.T, f map[string]string) {
 			f["timeline.jsonl"] = f["timeline.jsonl"][:strings.LastIndex(strings.TrimSpace(f["timeline.jsonl"]), "\n")]
 		}, want: []string{
 			"error turn-count-drift timeline.jsonl:2", "error class-count-drift manifest.json:13", "error payload-timeline-drift timeline.jsonl:2", "error watermark-ahead manifest.json:8",
 		}},
-		{name: "a line added", change: func(_ *testing.T, f map[string]string) { f["timeline.jsonl"] += "\n{}\n" },
-			want: []string{"error turn-count-drift timeline.jsonl:5", "error payload-timeline-drift timeline.jsonl:5"}},
+		{
+			name: "a line added", change: func(_ *testing.T, f map[string]string) { f["timeline.jsonl"] += "\n{}\n" },
+			want: []string{"error turn-count-drift timeline.jsonl:5", "error payload-timeline-drift timeline.jsonl:5"},
+		},
 		{name: "other line ends", change: func(_ *testing.T, f map[string]string) {
 			f["timeline.jsonl"] = "\r\n" + strings.TrimRight(strings.ReplaceAll(f["timeline.jsonl"], "\n", "\r\n\n"), "\r\n")
 		}},
 		{name: "turn_count is a string", seal: set("turn_count", `"3"`), want: []string{"error turn-count-drift timeline.jsonl:3"}},
 		{name: "turn_count is absent", seal: func(s *sessiontest.Session) { s.Delete("turn_count") }, want: []string{"error turn-count-drift timeline.jsonl:3"}},
 		{name: "turn_count is a double", seal: set("turn_count", "3.0e0")},
-		{name: "a line is no object", change: func(t *testing.T, f map[string]string) {
+		{name: "a line is no object", change: func(_ *testing.T, f map[string]string) {
 			f["timeline.jsonl"] = "{\"seq\":0\n[1]\n  \n"
 		}, want: []string{"error timeline-line-unparsable timeline.jsonl:1", "error timeline-line-unparsable timeline.jsonl:2", "error timeline-line-unparsable timeline.jsonl:3"}},
 		{name: "many lines are none", seal: set("turn_count", "50"), change: func(_ *testing.T, f map[string]string) {
@@ -155,8 +159,10 @@ func TestFolder(t *testing.T) {
 		{name: "a byte order mark in the timeline", change: func(_ *testing.T, f map[string]string) {
 			f["timeline.jsonl"] = "\ufeff" + f["timeline.jsonl"]
 		}, want: []string{"error timeline-line-unparsable timeline.jsonl:1"}},
-		{name: "a class changed", change: func(t *testing.T, f map[string]string) { edit(t, f, "timeline.jsonl", `"AGENT"`, `"USER"`) },
-			want: []string{"error class-count-drift manifest.json:13", "error payload-timeline-drift timeline.jsonl:2"}},
+		{
+			name: "a class changed", change: func(t *testing.T, f map[string]string) { edit(t, f, "timeline.jsonl", `"AGENT"`, `"USER"`) },
+			want: []string{"error class-count-drift manifest.json:13", "error payload-timeline-drift timeline.jsonl:2"},
+		},
 		{name: "a class that is not counted", change: func(t *testing.T, f map[string]string) {
 			for _, name := range []string{"timeline.jsonl", "HANDOFF.llm.json"} {
 				edit(t, f, name, `"seq`+map[string]string{"timeline.jsonl": `":1,`, "HANDOFF.llm.json": `": 1,`}[name], `"x":1,"seq":1,`)
@@ -164,22 +170,28 @@ func TestFolder(t *testing.T) {
 		}},
 		{name: "counts that are none", seal: set("counts", `[1]`)},
 		{name: "counts of a wrong kind", seal: set("counts", `{"USER":"1","AGENT":1,"OTHER":0}`), want: []string{"error class-count-drift manifest.json:13"}},
-		{name: "a text edited", change: func(t *testing.T, f map[string]string) { edit(t, f, "timeline.jsonl", "turn 1", "turn l") },
-			want: []string{"error payload-timeline-drift timeline.jsonl:2"}},
-		{name: "the payload edited", change: func(t *testing.T, f map[string]string) { edit(t, f, "HANDOFF.llm.json", "turn 2", "turn z") },
-			want: []string{"error payload-timeline-drift timeline.jsonl:3"}},
+		{
+			name: "a text edited", change: func(t *testing.T, f map[string]string) { edit(t, f, "timeline.jsonl", "turn 1", "turn l") },
+			want: []string{"error payload-timeline-drift timeline.jsonl:2"},
+		},
+		{
+			name: "the payload edited", change: func(t *testing.T, f map[string]string) { edit(t, f, "HANDOFF.llm.json", "turn 2", "turn z") },
+			want: []string{"error payload-timeline-drift timeline.jsonl:3"},
+		},
 		{name: "other spellings in the payload", change: func(t *testing.T, f map[string]string) {
 			edit(t, f, "HANDOFF.llm.json", `"seq": 1`, `"seq": 9, "seq": 1.0e0`)
 			edit(t, f, "HANDOFF.llm.json", `turn 2`, `\u0074urn 2`)
 		}},
-		{name: "a field absent on one side", change: func(t *testing.T, f map[string]string) {
+		{name: "a field absent on one side", change: func(_ *testing.T, f map[string]string) {
 			f["timeline.jsonl"] = strings.Replace(f["timeline.jsonl"], `"ts":"2026-10-08T10:00:01Z",`, "", 1)
 		}, want: []string{"error payload-timeline-drift timeline.jsonl:2"}},
 		{name: "a turn missing in the payload", change: func(_ *testing.T, f map[string]string) {
 			f["HANDOFF.llm.json"] = f["HANDOFF.llm.json"][:strings.LastIndex(f["HANDOFF.llm.json"], ",\n")] + "]}"
 		}, want: []string{"error payload-timeline-drift timeline.jsonl:3"}},
-		{name: "a turn too many in the payload", change: func(t *testing.T, f map[string]string) { edit(t, f, "HANDOFF.llm.json", "\n  ]", ",7]") },
-			want: []string{"error payload-timeline-drift timeline.jsonl:3"}},
+		{
+			name: "a turn too many in the payload", change: func(t *testing.T, f map[string]string) { edit(t, f, "HANDOFF.llm.json", "\n  ]", ",7]") },
+			want: []string{"error payload-timeline-drift timeline.jsonl:3"},
+		},
 		{name: "the last of equal members counts", change: func(t *testing.T, f map[string]string) {
 			edit(t, f, "HANDOFF.llm.json", `"timeline": [`, `"timeline": [{}, 1], "timeline": "none", "timeline": [`)
 		}},
@@ -189,13 +201,17 @@ func TestFolder(t *testing.T) {
 		{name: "a payload without turns", change: func(_ *testing.T, f map[string]string) {
 			f["HANDOFF.llm.json"] = f["HANDOFF.summary.json"]
 		}},
-		{name: "a payload of another shape", change: func(_ *testing.T, f map[string]string) { f["HANDOFF.llm.json"] = `[{"timeline":[1]}]` },
-			want: []string{"warning copy-missing HANDOFF.llm.json"}},
-		{name: "no payload", change: func(_ *testing.T, f map[string]string) { delete(f, "HANDOFF.llm.json") }, want: []string{"error payload-missing ."}},
-		{name: "a payload that is no JSON", change: func(t *testing.T, f map[string]string) {
-			edit(t, f, "HANDOFF.llm.json", `"timeline": [`, `"timeline": `)
+		{
+			name: "a payload of another shape", change: func(_ *testing.T, f map[string]string) { f["HANDOFF.llm.json"] = `[{"timeline":[1]}]` },
+			want: []string{"warning copy-missing HANDOFF.llm.json"},
 		},
-			want: []string{"error payload-unparsable HANDOFF.llm.json:12"}},
+		{name: "no payload", change: func(_ *testing.T, f map[string]string) { delete(f, "HANDOFF.llm.json") }, want: []string{"error payload-missing ."}},
+		{
+			name: "a payload that is no JSON", change: func(t *testing.T, f map[string]string) {
+				edit(t, f, "HANDOFF.llm.json", `"timeline": [`, `"timeline": `)
+			},
+			want: []string{"error payload-unparsable HANDOFF.llm.json:12"},
+		},
 		{name: "deep JSON in the payload", change: func(t *testing.T, f map[string]string) {
 			edit(t, f, "HANDOFF.llm.json", `"objective": "o"`, `"objective": `+strings.Repeat("[", 9999)+strings.Repeat("]", 9999))
 		}},
@@ -216,13 +232,17 @@ func TestFolder(t *testing.T) {
 			edit(t, f, "HANDOFF.summary.json", "    \"revision\"", "    \"raw_sha256\": 1,\n    \"revision\"")
 			edit(t, f, "HANDOFF.md", "- raw sha256: \n", "- raw sha256: "+strings.Repeat("a", 64)+"\n")
 		}},
-		{name: "copies that a promotion left behind", seal: func(s *sessiontest.Session) { s.Set("promoted_at", `"t"`) }, change: resealed("harness", `"x"`),
-			want: []string{"warning copy-stale HANDOFF.llm.json:8", "warning copy-stale HANDOFF.summary.json:8", "warning copy-stale HANDOFF.md:5"}},
-		{name: "copies that a rename left behind", seal: func(s *sessiontest.Session) { s.Set("prev_project", `"old"`) }, change: resealed("revisions", `2`),
+		{
+			name: "copies that a promotion left behind", seal: func(s *sessiontest.Session) { s.Set("promoted_at", `"t"`) }, change: resealed("harness", `"x"`),
+			want: []string{"warning copy-stale HANDOFF.llm.json:8", "warning copy-stale HANDOFF.summary.json:8", "warning copy-stale HANDOFF.md:5"},
+		},
+		{
+			name: "copies that a rename left behind", seal: func(s *sessiontest.Session) { s.Set("prev_project", `"old"`) }, change: resealed("revisions", `2`),
 			want: []string{
 				"error copy-mismatch HANDOFF.llm.json:8", "error copy-mismatch HANDOFF.summary.json:8", "warning copy-stale HANDOFF.llm.json:5",
 				"warning copy-stale HANDOFF.summary.json:5", "warning copy-stale HANDOFF.md:5", "warning copy-stale HANDOFF.md:6",
-			}},
+			},
+		},
 		{name: "one line of a kind is enough", change: func(_ *testing.T, f map[string]string) {
 			other := "- manifest sha256: " + strings.Repeat("0", 64) + "\r\n- raw sha256: " + strings.Repeat("1", 64) + "\n- incremental: revisions=7\n"
 			f["HANDOFF.md"] = other + f["HANDOFF.md"] + other
@@ -242,8 +262,10 @@ func TestFolder(t *testing.T) {
 			delete(f, "HANDOFF.md")
 			delete(f, "TOOLS.md")
 		}, want: []string{"warning render-missing ."}},
-		{name: "a summary that is no JSON", change: func(_ *testing.T, f map[string]string) { f["HANDOFF.summary.json"] = "{\n" },
-			want: []string{"error summary-unparsable HANDOFF.summary.json:1"}},
+		{
+			name: "a summary that is no JSON", change: func(_ *testing.T, f map[string]string) { f["HANDOFF.summary.json"] = "{\n" },
+			want: []string{"error summary-unparsable HANDOFF.summary.json:1"},
+		},
 
 		{name: "a watermark too high", seal: set("watermark", "3"), want: []string{"error watermark-ahead manifest.json:8"}},
 		{name: "a watermark too low", seal: set("watermark", "1"), want: []string{"warning watermark-behind manifest.json:8"}},
@@ -578,10 +600,7 @@ func FuzzCheck(f *testing.F) {
 
 // plainLines splits a text as the engine does, by a second implementation.
 func plainLines(text []byte) [][]byte {
-	var out [][]byte
-	for _, l := range bytes.Split(text, []byte("\n")) {
-		out = append(out, l)
-	}
+	out := bytes.Split(text, []byte("\n"))
 	for i := range out[:len(out)-1] {
 		out[i] = bytes.TrimSuffix(out[i], []byte("\r"))
 	}

@@ -35,8 +35,8 @@ func NewSources(tree gate.LinkReader, places func(name string) []string) *Source
 func (s *Sources) Find(name string) []Source {
 	var found []Source
 	for _, p := range s.places(name) {
-		if real, ok := s.real(p); ok {
-			found = append(found, s.sum(real))
+		if file, ok := s.file(p); ok {
+			found = append(found, s.sum(file))
 		}
 	}
 	return found
@@ -45,8 +45,8 @@ func (s *Sources) Find(name string) []Source {
 // maxLinks is how many links in a row may stand in the place of a file.
 const maxLinks = 40
 
-// real follows the links to a file.
-func (s *Sources) real(p string) (string, bool) {
+// file follows the links to a file.
+func (s *Sources) file(p string) (string, bool) {
 	for range maxLinks {
 		if strings.HasPrefix(p, "/") || strings.HasSuffix(p, "/") {
 			return "", false

@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -114,11 +115,11 @@ func TestScannerError(t *testing.T) {
 	for s.next() {
 		n++
 	}
-	if n != 2 || s.err != io.ErrUnexpectedEOF {
+	if n != 2 || !errors.Is(s.err, io.ErrUnexpectedEOF) {
 		t.Errorf("%d lines, %v", n, s.err)
 	}
 	s = newScanner(nothing{})
-	if s.next() || s.err != io.ErrNoProgress {
+	if s.next() || !errors.Is(s.err, io.ErrNoProgress) {
 		t.Errorf("a reader that gives nothing: %v", s.err)
 	}
 }
@@ -135,7 +136,6 @@ type repeated struct {
 
 	rest string
 	done int // parts; n+1 after the end
-
 }
 
 func (r *repeated) Read(p []byte) (int, error) {

@@ -38,9 +38,18 @@ var Classes = []string{"USER", "AGENT", "THOUGHT", "TOOL"}
 // New makes a session of some turns in a project.
 func New(project, session string, turns int) *Session {
 	s := &Session{Manifest: []Field{
-		{"session", quote("uuid-" + session)}, {"project", quote(project)}, {"harness", `"claude-code"`}, {"model", `"m"`},
-		{"created_at", `"2026-10-08T22:53:03.861Z"`}, {"source_paths", "[" + quote("logs/"+session+".jsonl") + "]"},
-		{"watermark", ""}, {"raw_sha256", ""}, {"revisions", "1"}, {"updated_at", `"2026-10-08T22:53:03.865Z"`}, {"turn_count", ""}, {"counts", ""},
+		{"session", quote("uuid-" + session)},
+		{"project", quote(project)},
+		{"harness", `"claude-code"`},
+		{"model", `"m"`},
+		{"created_at", `"2026-10-08T22:53:03.861Z"`},
+		{"source_paths", "[" + quote("logs/"+session+".jsonl") + "]"},
+		{"watermark", ""},
+		{"raw_sha256", ""},
+		{"revisions", "1"},
+		{"updated_at", `"2026-10-08T22:53:03.865Z"`},
+		{"turn_count", ""},
+		{"counts", ""},
 	}}
 	s.Grow(turns)
 	return s
