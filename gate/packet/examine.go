@@ -7,10 +7,15 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // chunk is how much of a file is read at a time.
 const chunk = 64 << 10
+
+// buffers are handed from one file to the next: to make one takes as long as
+// hashing a small file.
+var buffers = sync.Pool{New: func() any { return new([chunk]byte) }}
 
 // Examine reads a file and finds out what a Need wants to know of it. Its memory
 // is that of a chunk and of the quotes. A file that has not the digest it should
@@ -18,7 +23,9 @@ const chunk = 64 << 10
 // is one of opening or reading.
 func Examine(open func() (io.ReadCloser, error), n Need) (File, error) {
 	f := File{State: Present, Quoted: make([]bool, len(n.Quotes))}
-	buf := make([]byte, chunk)
+	buffer := buffers.Get().(*[chunk]byte)
+	defer buffers.Put(buffer)
+	buf := buffer[:]
 	sum := sha256.New()
 	looking := n.Lines || len(n.Quotes) > 0
 	x := newExaminer(n, f.Quoted)

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
+	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
 // verbatimKinds are the kinds of evidence that count word for word only.
@@ -212,22 +213,22 @@ func (c *Judged) checkArtifacts(files []File) {
 		if p.layer != artifacts {
 			continue
 		}
-		span := c.doc.in(fInputs, fArtifactRefs, p.i)
+		span := func() report.Span { return c.doc.in(fInputs, fArtifactRefs, p.i) }
 		f := File{State: Escapes}
 		if p.need >= 0 {
 			f = files[p.need]
 		}
 		switch {
 		case f.State == Escapes:
-			c.reject(artifacts, artifactPathEscapesWorkspace, span, "%s leads out of the workspace", show(p.path))
+			c.reject(artifacts, artifactPathEscapesWorkspace, span(), "%s leads out of the workspace", show(p.path))
 		case f.State == Missing:
-			c.reject(artifacts, artifactMissing, span, "%s is no regular file of the workspace", show(p.path))
+			c.reject(artifacts, artifactMissing, span(), "%s is no regular file of the workspace", show(p.path))
 		case p.pinned != "" && p.pinned != hex.EncodeToString(f.SHA256[:]):
-			c.reject(artifacts, artifactHashMismatch, span, "%s", p.mismatch(f))
+			c.reject(artifacts, artifactHashMismatch, span(), "%s", p.mismatch(f))
 		case p.pinned == "" && c.o.Strict:
-			c.reject(artifacts, artifactUnpinned, span, "%s has no sha256", show(p.path))
+			c.reject(artifacts, artifactUnpinned, span(), "%s has no sha256", show(p.path))
 		case p.pinned == "":
-			c.warn(artifacts, artifactUnpinned, span, "%s has no sha256, so it may be exchanged at any time", show(p.path))
+			c.warn(artifacts, artifactUnpinned, span(), "%s has no sha256, so it may be exchanged at any time", show(p.path))
 		}
 	}
 }
@@ -274,13 +275,13 @@ func (c *Judged) requiredEvidence() {
 }
 
 func (c *Judged) judgeEvidence(p *plan, files []File) {
-	span := c.doc.in(fAcceptance, fEvidence, p.i)
+	span := func() report.Span { return c.doc.in(fAcceptance, fEvidence, p.i) }
 	kind := show(text(p.item, fKind))
 	if p.verbatim && p.pinned == "" {
-		c.reject(evidence, verbatimEvidenceUnpinned, span, "the evidence of kind %s has no sha256", kind)
+		c.reject(evidence, verbatimEvidenceUnpinned, span(), "the evidence of kind %s has no sha256", kind)
 	}
 	if p.noRef {
-		c.reject(evidence, evidenceUnreferenced, span, "the evidence of kind %s has no ref", kind)
+		c.reject(evidence, evidenceUnreferenced, span(), "the evidence of kind %s has no ref", kind)
 		return
 	}
 	f := File{State: Escapes}
@@ -291,16 +292,16 @@ func (c *Judged) judgeEvidence(p *plan, files []File) {
 	quote := member(p.item, fQuote)
 	switch {
 	case f.State == Escapes:
-		c.reject(evidence, evidencePathEscapesWorkspace, span, "%s leads out of the workspace", ref)
+		c.reject(evidence, evidencePathEscapesWorkspace, span(), "%s leads out of the workspace", ref)
 	case f.State == Missing:
-		c.reject(evidence, evidenceRefMissing, span, "%s is no regular file of the workspace", ref)
+		c.reject(evidence, evidenceRefMissing, span(), "%s is no regular file of the workspace", ref)
 	case p.ranged && !p.lines.has(f.Lines):
-		c.reject(evidence, evidenceRefMissing, span, "%s is beyond the file, which has %d lines", ref, f.Lines)
+		c.reject(evidence, evidenceRefMissing, span(), "%s is beyond the file, which has %d lines", ref, f.Lines)
 	case p.pinned != "" && p.pinned != hex.EncodeToString(f.SHA256[:]):
-		c.reject(evidence, evidenceHashMismatch, span, "%s", p.mismatch(f))
+		c.reject(evidence, evidenceHashMismatch, span(), "%s", p.mismatch(f))
 	case quote != nil && quote.Text == "":
-		c.reject(evidence, evidenceNotVerbatim, span, "the quote is empty")
+		c.reject(evidence, evidenceNotVerbatim, span(), "the quote is empty")
 	case quote != nil && !f.Quoted[p.quote]:
-		c.reject(evidence, evidenceNotVerbatim, span, "the quote %s does not stand in %s word for word", show(quote.Text), ref)
+		c.reject(evidence, evidenceNotVerbatim, span(), "the quote %s does not stand in %s word for word", show(quote.Text), ref)
 	}
 }

@@ -3,19 +3,21 @@ package packet
 import (
 	"math/big"
 	"time"
+
+	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
 // checkFreshness is check 4.
 func (c *Judged) checkFreshness() {
-	span := c.doc.in(fAcceptance, fExpiresAt)
+	span := func() report.Span { return c.doc.in(fAcceptance, fExpiresAt) }
 	expires, ok := when(c.h.expiresAt)
 	switch {
 	case !ok:
-		c.reject(freshness, badExpiresAt, span, "%s is no timestamp such as 2026-10-05T00:00:00Z", show(c.h.expiresAt.Text))
+		c.reject(freshness, badExpiresAt, span(), "%s is no timestamp such as 2026-10-05T00:00:00Z", show(c.h.expiresAt.Text))
 	case !expires.After(c.o.Now):
-		c.reject(freshness, handoffExpired, span, "the packet expired at %s", stamp(&expires))
+		c.reject(freshness, handoffExpired, span(), "the packet expired at %s", stamp(&expires))
 	case c.policy.maxTTL != nil && longer(expires, c.o.Now, *c.policy.maxTTL):
-		c.reject(freshness, ttlExceeded, span, "the packet expires at %s, more than %v hours from now", stamp(&expires), *c.policy.maxTTL)
+		c.reject(freshness, ttlExceeded, span(), "the packet expires at %s, more than %v hours from now", stamp(&expires), *c.policy.maxTTL)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
 	"github.com/handoff-gate/handoff-gate/gate/internal/timestamp"
+	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
 // checkSignature is check 2: who the packet speaks of, and whether its sender
@@ -30,20 +31,20 @@ func (c *Judged) checkSignature() {
 // verify judges the packet's signature; at most one reason, the first that
 // applies.
 func (c *Judged) verify() {
-	span := c.doc.at(fSignature)
+	span := func() report.Span { return c.doc.at(fSignature) }
 	s := member(c.doc.root, fSignature)
 	from := c.h.text(fFrom)
 	switch alg := member(s, fAlg); {
 	case s == nil && c.policy.signatures:
-		c.reject(signature, signatureMissing, span, "the packet has no signature, and one is required")
+		c.reject(signature, signatureMissing, span(), "the packet has no signature, and one is required")
 	case s == nil:
-		c.warn(signature, unsignedPacket, span, "the packet has no signature: nobody vouches for it")
+		c.warn(signature, unsignedPacket, span(), "the packet has no signature: nobody vouches for it")
 	case !s.Is(jsondoc.Object) || !member(s, fSig).Is(jsondoc.String):
-		c.reject(signature, signatureMalformed, span, "the signature must be an object whose sig is a text")
+		c.reject(signature, signatureMalformed, span(), "the signature must be an object whose sig is a text")
 	case alg != nil && (!alg.Is(jsondoc.String) || alg.Text != Ed25519):
-		c.reject(signature, signatureAlgUnsupported, span, "alg must be %s or absent", Ed25519)
+		c.reject(signature, signatureAlgUnsupported, span(), "alg must be %s or absent", Ed25519)
 	case !isText(member(s, fSigner), from):
-		c.reject(signature, signatureSignerMismatch, span, "the packet is from %s, and the signer is %s", show(from), show(text(s, fSigner)))
+		c.reject(signature, signatureSignerMismatch, span(), "the packet is from %s, and the signer is %s", show(from), show(text(s, fSigner)))
 	default:
 		c.verifyBy(s, from)
 	}
@@ -53,30 +54,30 @@ func (c *Judged) verify() {
 func isText(v *jsondoc.Value, want string) bool { return v.Is(jsondoc.String) && v.Text == want }
 
 func (c *Judged) verifyBy(s *jsondoc.Value, from string) {
-	span := c.doc.at(fSignature)
+	span := func() report.Span { return c.doc.at(fSignature) }
 	k, several := c.registry.find(from).key(member(s, fKid), func(k *key) bool { return k.public.ed != nil })
 	if several {
-		c.reject(signature, signatureKidRequired, span, "the signature has no kid, and %s has more than one key", show(from))
+		c.reject(signature, signatureKidRequired, span(), "the signature has no kid, and %s has more than one key", show(from))
 		return
 	}
 	if k == nil {
-		c.reject(signature, signatureKeyUnknown, span, "the registry has no usable Ed25519 key%s of %s", kidOf(s), show(from))
+		c.reject(signature, signatureKeyUnknown, span(), "the registry has no usable Ed25519 key%s of %s", kidOf(s), show(from))
 		return
 	}
 	switch k.good(c.o.Now) {
 	case keyRevoked:
-		c.reject(signature, signatureKeyRevoked, span, "the key%s of %s is revoked since %s", kidOf(s), show(from), stamp(k.revoked))
+		c.reject(signature, signatureKeyRevoked, span(), "the key%s of %s is revoked since %s", kidOf(s), show(from), stamp(k.revoked))
 		return
 	case keyNotYetValid:
-		c.reject(signature, signatureKeyNotYetValid, span, "the key%s of %s is valid from %s on", kidOf(s), show(from), stamp(k.validFrom))
+		c.reject(signature, signatureKeyNotYetValid, span(), "the key%s of %s is valid from %s on", kidOf(s), show(from), stamp(k.validFrom))
 		return
 	case keyExpired:
-		c.reject(signature, signatureKeyExpired, span, "the key%s of %s was valid until %s", kidOf(s), show(from), stamp(k.validUntil))
+		c.reject(signature, signatureKeyExpired, span(), "the key%s of %s was valid until %s", kidOf(s), show(from), stamp(k.validUntil))
 		return
 	case keyGood:
 	}
 	if !k.public.verifies(append([]byte(packetDomain), c.doc.canonical...), text(s, fSig)) {
-		c.reject(signature, signatureInvalid, span, "the signature does not verify by the key%s of %s: the handoff is not the one that was signed", kidOf(s), show(from))
+		c.reject(signature, signatureInvalid, span(), "the signature does not verify by the key%s of %s: the handoff is not the one that was signed", kidOf(s), show(from))
 		return
 	}
 	c.sealed = signatureVerified

@@ -1,6 +1,8 @@
 package ecma
 
 import (
+	"unicode/utf8"
+
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
 )
 
@@ -11,8 +13,22 @@ const hexDigits = "0123456789abcdef"
 // What is not UTF-8 becomes U+FFFD, as Decode says.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	dst = appendEscaped(dst, []byte(Decode([]byte(s))))
+	if asItStands(s) {
+		dst = append(dst, s...)
+	} else {
+		dst = appendEscaped(dst, []byte(Decode([]byte(s))))
+	}
 	return append(dst, '"')
+}
+
+// asItStands tells a string that is written as it is, as most are.
+func asItStands(s string) bool {
+	for i := range len(s) {
+		if special[s[i]] {
+			return false
+		}
+	}
+	return utf8.ValidString(s)
 }
 
 // appendEscaped appends a part of a string with JSON.stringify's escapes. A

@@ -8,6 +8,7 @@ package jsondoc
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -109,13 +110,15 @@ type Token struct {
 
 type frame struct {
 	object bool
-	keys   map[string]struct{} // nil where equal keys are kept
+	first  int                 // of an object's keys in scanner.keys
+	index  map[string]struct{} // of a large object's keys; nil for others
 }
 
 type scanner struct {
-	src []byte
-	o   Options
-	i   int
+	src  []byte
+	o    Options
+	i    int
+	keys []Token // of the objects that are open, where equal keys are looked for
 }
 
 // Scan reads one document and calls visit for every token, in order. It stops
@@ -142,13 +145,10 @@ value:
 				return &Error{Problem: TooDeep, Offset: off, reason: fmt.Sprintf("it is nested deeper than %d levels", o.MaxDepth)}
 			}
 			s.i++
-			f := frame{object: c == '{'}
+			f := frame{object: c == '{', first: len(s.keys)}
 			kind := Array
 			if f.object {
 				kind = Object
-				if !o.KeepEqualKeys {
-					f.keys = map[string]struct{}{}
-				}
 			}
 			if err := emit(kind, off, false); err != nil {
 				return err
@@ -159,7 +159,7 @@ value:
 				if s.i < len(src) && src[s.i] == '}' {
 					break
 				}
-				if err := s.key(f, visit); err != nil {
+				if err := s.key(&stack[len(stack)-1], visit); err != nil {
 					return err
 				}
 				continue value
@@ -207,7 +207,7 @@ value:
 			if s.i >= len(src) {
 				return s.early()
 			}
-			top := stack[len(stack)-1]
+			top := &stack[len(stack)-1]
 			switch c := src[s.i]; {
 			case c == '}' && top.object, c == ']' && !top.object:
 				off, kind := s.i, ArrayEnd
@@ -215,6 +215,7 @@ value:
 					kind = ObjectEnd
 				}
 				s.i++
+				s.keys = s.keys[:top.first]
 				stack = stack[:len(stack)-1]
 				if err := emit(kind, off, false); err != nil {
 					return err
@@ -257,7 +258,7 @@ func (s *scanner) space() {
 }
 
 // key reads a key and its colon.
-func (s *scanner) key(f frame, visit func(Token) error) error {
+func (s *scanner) key(f *frame, visit func(Token) error) error {
 	off := s.i
 	if off >= len(s.src) {
 		return s.early()
@@ -270,12 +271,11 @@ func (s *scanner) key(f frame, visit func(Token) error) error {
 		return err
 	}
 	t := Token{Kind: Key, Off: off, End: s.i, Escaped: escaped}
-	if f.keys != nil {
-		k := t.Text(s.src)
-		if _, twice := f.keys[k]; twice {
-			return &Error{Problem: EqualKeys, Offset: off, Key: k, reason: "an object has the same key twice"}
+	if !s.o.KeepEqualKeys {
+		if s.twice(f, t) {
+			return &Error{Problem: EqualKeys, Offset: off, Key: t.Text(s.src), reason: "an object has the same key twice"}
 		}
-		f.keys[k] = struct{}{}
+		s.keys = append(s.keys, t)
 	}
 	if err := visit(t); err != nil {
 		return err
@@ -289,6 +289,37 @@ func (s *scanner) key(f frame, visit func(Token) error) error {
 	}
 	s.i++
 	return nil
+}
+
+// twice tells whether an object has a key already. The keys of a small object are
+// compared one by one, which takes no memory of its own.
+func (s *scanner) twice(f *frame, t Token) bool {
+	before := s.keys[f.first:]
+	if len(before) < fewMembers {
+		return slices.ContainsFunc(before, func(k Token) bool { return s.sameKey(k, t) })
+	}
+	if f.index == nil {
+		f.index = make(map[string]struct{}, 2*len(before))
+		for _, k := range before {
+			f.index[k.Text(s.src)] = struct{}{}
+		}
+	}
+	text := t.Text(s.src)
+	_, twice := f.index[text]
+	f.index[text] = struct{}{}
+	return twice
+}
+
+// sameKey compares two keys by their text. Without escapes that is their spelling,
+// unless broken bytes are replaced.
+func (s *scanner) sameKey(a, b Token) bool {
+	if bytes.Equal(s.src[a.Off:a.End], s.src[b.Off:b.End]) {
+		return true
+	}
+	if !a.Escaped && !b.Escaped && !s.o.ReplaceBadUTF8 {
+		return false
+	}
+	return a.Text(s.src) == b.Text(s.src)
 }
 
 func (s *scanner) str() (escaped bool, err error) {

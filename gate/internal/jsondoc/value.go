@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/lines"
@@ -30,56 +31,109 @@ type Member struct {
 
 // Document is a parsed document.
 type Document struct {
-	Root  *Value
-	lines *lines.Index
+	Root *Value
+
+	src   []byte
+	once  sync.Once
+	lines *lines.Index // see places
 }
 
 // Parse reads a whole document into a tree. The error is an *Error.
 func Parse(src []byte, o Options) (*Document, error) {
-	var root *Value
-	var stack []*Value
-	var key Member
-	var keys []Member
-	err := Scan(src, o, func(t Token) error {
-		switch t.Kind {
-		case Key:
-			key = Member{Key: t.Text(src), KeyOff: t.Off, KeyEnd: t.End}
-			return nil
-		case ObjectEnd, ArrayEnd:
-			stack[len(stack)-1].End = t.End
-			stack = stack[:len(stack)-1]
-			if n := len(keys); n > 0 {
-				key, keys = keys[n-1], keys[:n-1]
-			}
-			return nil
-		case Object, Array, String, Number, True, False, Null:
-		}
-		v := &Value{Kind: t.Kind, Off: t.Off, End: t.End}
-		if t.Kind == String || t.Kind == Number {
-			v.Text = t.Text(src)
-		}
-		if n := len(stack); n == 0 {
-			root = v
-		} else if top := stack[n-1]; top.Kind == Object {
-			key.Value = v
-			top.Members = append(top.Members, key)
-		} else {
-			top.Items = append(top.Items, v)
-		}
-		if t.Kind == Object || t.Kind == Array {
-			stack = append(stack, v)
-			keys = append(keys, key)
-		}
-		return nil
-	})
-	if err != nil {
+	p := parser{src: src}
+	if err := Scan(src, o, p.take); err != nil {
 		return nil, err
 	}
-	return &Document{Root: root, lines: lines.New(src)}, nil
+	return &Document{Root: p.root, src: src}, nil
+}
+
+// parser makes a tree of tokens. What belongs to the values that are open stands
+// on stacks, and is copied once its number is known.
+type parser struct {
+	src     []byte
+	root    *Value
+	open    []opened
+	key     Member
+	members []Member
+	items   []*Value
+	slab    []Value // values that are yet to be used
+}
+
+// opened is a value whose end has not come.
+type opened struct {
+	v              *Value
+	key            Member // of the value itself, where it stands in an object
+	members, items int    // where its own begin
+}
+
+// slabSize is how many values are made at once.
+const slabSize = 32
+
+func (p *parser) take(t Token) error {
+	switch t.Kind {
+	case Key:
+		p.key = Member{Key: t.Text(p.src), KeyOff: t.Off, KeyEnd: t.End}
+		return nil
+	case ObjectEnd, ArrayEnd:
+		p.close(t)
+		return nil
+	case Object, Array, String, Number, True, False, Null:
+	}
+	if len(p.slab) == 0 {
+		p.slab = make([]Value, slabSize)
+	}
+	v := &p.slab[0]
+	p.slab = p.slab[1:]
+	v.Kind, v.Off, v.End = t.Kind, t.Off, t.End
+	if t.Kind == String || t.Kind == Number {
+		v.Text = t.Text(p.src)
+	}
+	if t.Kind == Object || t.Kind == Array {
+		p.open = append(p.open, opened{v, p.key, len(p.members), len(p.items)})
+		return nil
+	}
+	p.add(v, p.key)
+	return nil
+}
+
+// close ends the value that is open.
+func (p *parser) close(t Token) {
+	o := p.open[len(p.open)-1]
+	p.open = p.open[:len(p.open)-1]
+	o.v.End = t.End
+	if n := p.members[o.members:]; len(n) > 0 {
+		o.v.Members = slices.Clone(n)
+		p.members = p.members[:o.members]
+	}
+	if n := p.items[o.items:]; len(n) > 0 {
+		o.v.Items = slices.Clone(n)
+		p.items = p.items[:o.items]
+	}
+	p.add(o.v, o.key)
+}
+
+// add puts a value that is whole into the one around it.
+func (p *parser) add(v *Value, key Member) {
+	switch n := len(p.open); {
+	case n == 0:
+		p.root = v
+	case p.open[n-1].v.Kind == Object:
+		key.Value = v
+		p.members = append(p.members, key)
+	default:
+		p.items = append(p.items, v)
+	}
+}
+
+// places gives the index of the document's lines, made when somebody first asks
+// for a place.
+func (d *Document) places() *lines.Index {
+	d.once.Do(func() { d.lines = lines.New(d.src) })
+	return d.lines
 }
 
 // Line gives the line of a byte offset.
-func (d *Document) Line(off int) int { return d.lines.Line(off) }
+func (d *Document) Line(off int) int { return d.places().Line(off) }
 
 // At gives the place of a value as a span of its first line alone: an object is
 // marked at its opening brace.
@@ -88,11 +142,11 @@ func (d *Document) At(v *Value) report.Span {
 	if v.Kind == Object || v.Kind == Array {
 		end = v.Off + 1
 	}
-	return d.lines.Span(v.Off, end)
+	return d.places().Span(v.Off, end)
 }
 
 // AtKey gives the place of a member's key.
-func (d *Document) AtKey(m Member) report.Span { return d.lines.Span(m.KeyOff, m.KeyEnd) }
+func (d *Document) AtKey(m Member) report.Span { return d.places().Span(m.KeyOff, m.KeyEnd) }
 
 // Get finds the member with exactly that key; nil when v is no object or has
 // none. Of equal keys the last counts.
