@@ -4,6 +4,7 @@ package disk_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -56,7 +57,7 @@ func TestFolderOpensRegularFilesAlone(t *testing.T) {
 				t.Errorf("%s: %v, size %d", path, err, f.Size())
 			}
 			part := make([]byte, 2)
-			if n, err := f.ReadAt(part, 1); string(part[:n]) != got[min(1, len(got)):min(3, len(got))] || n < len(part) && err != io.EOF {
+			if n, err := f.ReadAt(part, 1); string(part[:n]) != got[min(1, len(got)):min(3, len(got))] || n < len(part) && !errors.Is(err, io.EOF) {
 				t.Errorf("%s: ReadAt gives %q, %v", path, part[:n], err)
 			}
 			if err := f.Close(); err != nil {
