@@ -130,21 +130,24 @@ func (c *sessionFlags) verify(ctx context.Context, p Process, words []string) er
 		return err
 	}
 	asked := "--all"
-	o.Again = "handoff-gate session verify --all"
+	o.Again = "handoff-gate session verify"
+	if c.all {
+		o.Again += " --all"
+	}
 	if c.changed {
 		o.Again += " --changed"
 	}
+	o.Again += c.rootWords()
+	if c.base.given {
+		o.Again += " --base " + safetext.ShellQuote(c.base.value)
+	}
 	if !c.all {
 		asked = words[0]
-		o.Again = "handoff-gate session verify " + safetext.ShellQuote(asked)
-		if strings.HasPrefix(asked, "-") {
-			o.Again = "handoff-gate session verify -- " + safetext.ShellQuote(asked)
-		}
 		o.Prefix = asked
-	}
-	o.Again = withFlags(o.Again, c.rootWords())
-	if c.base.given {
-		o.Again = withFlags(o.Again, " --base "+safetext.ShellQuote(c.base.value))
+		if strings.HasPrefix(asked, "-") {
+			o.Again += " --"
+		}
+		o.Again += " " + safetext.ShellQuote(asked)
 	}
 	o.Changed, o.Base = c.changed, c.base.value
 	rep, res, err := run.VerifySessions(ctx, o)
@@ -168,14 +171,6 @@ func (c *sessionFlags) verify(ctx context.Context, p Process, words []string) er
 		}
 	}
 	return err
-}
-
-// withFlags puts flags into a command, before a lone "--".
-func withFlags(command, flags string) string {
-	if before, after, found := strings.Cut(command, " -- "); found {
-		return before + flags + " -- " + after
-	}
-	return command + flags
 }
 
 func (c *sessionFlags) list(ctx context.Context, p Process, words []string) error {
@@ -247,8 +242,8 @@ func sessionRoot(p Process, given once, start string) (dir, nothing string, err 
 // resolved follows the links of a path as far as it is there.
 func resolved(dir string) string {
 	dir = filepath.Clean(dir)
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		return real
+	if target, err := filepath.EvalSymlinks(dir); err == nil {
+		return target
 	}
 	if above := filepath.Dir(dir); above != dir {
 		return filepath.Join(resolved(above), filepath.Base(dir))
