@@ -254,20 +254,27 @@ func (a *archiving) reindex(j *adopt.Journal) error {
 	if err != nil {
 		return a.failed(err)
 	}
-	for _, e := range unexplained {
+	for i, e := range unexplained {
+		if i == maxListed {
+			a.warn(fmt.Sprintf("as do %d more", len(unexplained)-i))
+			break
+		}
 		a.warn(fmt.Sprintf("the newly recorded entry %s holds no \"[redacted: <reason>]\", the only edit that the protocol allows", named(e.Digest.String(), a.title(j.Archive.Title(e)))))
 	}
 	// There may be as many lines as entries, so they are not held.
 	b := bufio.NewWriter(a.results())
-	fmt.Fprintf(b, "reindexed %s: %s\n", adopt.IndexName, n)
+	line := func(format string, args ...any) {
+		_, _ = fmt.Fprintf(b, format+"\n", args...) // Flush gives the first error.
+	}
+	line("reindexed %s: %s", adopt.IndexName, n)
 	for _, x := range r.Dropped {
-		fmt.Fprintf(b, "dropped %s %s\n", adopt.Show(x.Digest()), adopt.Show(a.title(j.Index.Title(x))))
+		line("dropped %s %s", adopt.Show(x.Digest()), adopt.Show(a.title(j.Index.Title(x))))
 	}
 	for _, e := range r.Recorded {
-		fmt.Fprintf(b, "recorded %s %s\n", e.Digest, adopt.Show(a.title(j.Archive.Title(e))))
+		line("recorded %s %s", e.Digest, adopt.Show(a.title(j.Archive.Title(e))))
 	}
-	fmt.Fprintf(b, "unchanged %d\n", r.Unchanged)
-	b.WriteString("Any edit of the archive is accepted as it is, meant or not: look at each line above.\n")
+	line("unchanged %d", r.Unchanged)
+	line("Any edit of the archive is accepted as it is, meant or not: look at each line above.")
 	if err := errors.Join(a.err, b.Flush()); err != nil {
 		return a.failed(err)
 	}

@@ -101,11 +101,11 @@ func newTwin(ts *testscript.TestScript, args []string) *twin {
 	ts.Check(err)
 	ts.Defer(func() { os.RemoveAll(dir) })
 	top := filepath.Join(dir, filepath.Base(work))
-	if err := copyTree(work, top); errors.Is(err, errNoTwin) {
+	err = copyTree(work, top)
+	if errors.Is(err, errNoTwin) {
 		return nil
-	} else {
-		ts.Check(err)
 	}
+	ts.Check(err)
 	return &twin{ts, filepath.Join(top, rel), args, project}
 }
 
