@@ -10,27 +10,29 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// docs/tutorial.md is made from the script of that name, which TestScripts runs: a
-// tutorial whose commands do not work is no help.
+// The pages docs/tutorial.md and docs/packets.md are made from the scripts of those
+// names, which TestScripts runs: a tutorial whose commands do not work is no help.
 func TestTutorialPage(t *testing.T) {
-	script, err := os.ReadFile(filepath.Join(scripts, "tutorial.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := tutorial(t, script)
-	page := filepath.Join("..", "..", "docs", "tutorial.md")
-	if *update {
-		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+	for _, name := range []string{"tutorial", "packets"} {
+		script, err := os.ReadFile(filepath.Join(scripts, name+".txtar"))
+		if err != nil {
 			t.Fatal(err)
 		}
-		return
-	}
-	got, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(got) != want {
-		t.Errorf("docs/tutorial.md is not what the script says; write it anew with\n\tgo test ./gate/cli -run TestTutorialPage -update")
+		want := tutorial(t, script)
+		page := filepath.Join("..", "..", "docs", name+".md")
+		if *update {
+			if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		got, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if string(got) != want {
+			t.Errorf("docs/%s.md is not what the script says; write it anew with\n\tgo test ./gate/cli -run TestTutorialPage -update", name)
+		}
 	}
 }
 
@@ -64,7 +66,7 @@ type page struct {
 var (
 	quotedShell = regexp.MustCompile(`^sh -c '(.*)'$`)
 	copied      = regexp.MustCompile(`^cp (\$WORK/\S+) (\S+)$`)
-	compared    = regexp.MustCompile(`^cmp stdout (\S+)$`)
+	compared    = regexp.MustCompile(`^cmp std(?:out|err) (\S+)$`)
 	excerpt     = regexp.MustCompile(`^(?:stdout|stderr) '(.*)'$`)
 	escaped     = regexp.MustCompile(`\\([.+(){}\[\]])`)
 )
