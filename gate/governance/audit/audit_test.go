@@ -338,6 +338,12 @@ func TestConditionalInShell(t *testing.T) {
 		{"in a function behind an exit", []string{"gate() { G; }", "[ x ] && exit 0", "gate"}, true},
 		{"in a function that calls itself alone", []string{"gate() { G; gate; }"}, true},
 		{"in a condition", []string{"if ! G; then exit 1; fi"}, false},
+		{"in another shell", []string{"bash -euc 'npm ci; G'"}, false},
+		{"in another shell, behind a test", []string{"bash -c '[ x ] && G'"}, true},
+		{"in another shell that is behind a test", []string{"[ x ] && sh -c 'G'"}, true},
+		{"in another shell, behind its exit", []string{"bash -c 'exit 0; G'"}, true},
+		{"behind the exit of another shell", []string{"bash -c 'exit 0'", "G"}, false},
+		{"behind a bare exit in a group after ||", []string{"[ -f x ] || { exit; }", "G"}, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			want := "pass"
@@ -479,6 +485,12 @@ func TestSoftInShell(t *testing.T) {
 		{"a function called twice, once well", "", []string{"gate() { G; }", "gate || true", "gate"}, false},
 		{"a trap that ends well", "", []string{"trap 'exit 0' EXIT", "G"}, true},
 		{"a trap that cleans up", "", []string{"trap 'rm -f log' EXIT", "G"}, false},
+		{"another shell, or true", "", []string{"bash -c 'G || true'"}, true},
+		{"another shell, others behind", "", []string{"bash -c 'G; echo'"}, true},
+		{"another shell with -e, others behind", "", []string{"bash -ec 'G; echo'"}, false},
+		{"another shell in a pipe", "", []string{"bash -c 'G' | tee log"}, true},
+		{"another shell with a pipe and pipefail", "", []string{"bash -o pipefail -c 'G | tee log'"}, false},
+		{"eval", "", []string{"eval 'G || true'"}, true},
 		{"two, one lost", "", []string{"G || true", "G"}, false},
 		{"two, both lost", "", []string{"G || true", "G | cat"}, true},
 	} {

@@ -122,9 +122,9 @@ type set struct {
 	on  bool
 }
 
-// judge says of each run of a script whether it stands under a condition and
-// whether its result is lost (aahp-governance.md 7.1).
-func judge(s *script, runs []run) {
+// judge says of each run of one subcommand in a script whether it stands under a
+// condition and whether its result is lost (aahp-governance.md 7.1).
+func judge(s *script, runs []*run) {
 	if len(runs) == 0 {
 		return
 	}
@@ -134,17 +134,19 @@ func judge(s *script, runs []run) {
 		tests: map[*shell.AndOr][]bool{}, held: map[*shell.List]bool{}, called: map[call]verdict{},
 	}
 	for _, r := range runs {
-		if r.ci {
+		if r.ci && !r.inside.conditional {
 			f.note(r.command)
 		}
 	}
 	f.index()
-	for i := range runs {
-		if i > 0 && runs[i].command == runs[i-1].command {
-			runs[i].verdict = runs[i-1].verdict
-			continue
+	known := map[*shell.Command]verdict{}
+	for _, r := range runs {
+		v, ok := known[r.command]
+		if !ok {
+			v = f.judge(r.command)
+			known[r.command] = v
 		}
-		runs[i].verdict = f.judge(runs[i].command)
+		r.verdict = verdict{v.conditional || r.inside.conditional, v.soft || r.inside.soft}
 	}
 }
 
@@ -235,7 +237,7 @@ func (f *flow) exit(c *shell.Command, name string, args []string) bool {
 		return false
 	case len(args) == 0:
 		f.bare = append(f.bare, c.Seq)
-		if i := c.In.Index; i > 0 && c.In.In.Operators[i-1] == "||" {
+		if behindOr(c) {
 			return false // it ends with the failure before it
 		}
 	case !isZero.MatchString(args[0]):
@@ -251,6 +253,22 @@ func (f *flow) exit(c *shell.Command, name string, args []string) bool {
 	}
 	f.skip(c)
 	return true
+}
+
+// behindOr tells whether a command is the first to run behind a ||.
+func behindOr(c *shell.Command) bool {
+	for c != nil {
+		p := c.In
+		if p.Index > 0 {
+			return p.In.Operators[p.Index-1] == "||"
+		}
+		l := p.In.In
+		if c.Index > 0 || p.In.Index > 0 || l.Role != shell.Body || l.Owner.Kind != shell.Group && l.Owner.Kind != shell.Subshell {
+			return false
+		}
+		c = l.Owner
+	}
+	return false
 }
 
 // skipped tells whether something before a command ends, as success, what the

@@ -116,6 +116,7 @@ func TestGovernanceRuns(t *testing.T) {
 		{"one is soft", one(gateJob(pullRequest, "", checks+doctors+"        continue-on-error: true\n")), "advisory | govern-step-soft-failing a.yml:9"},
 		{"in shell", one(gateJob(pullRequest, "", "      - run: aahp check . || true\n      - run: '[ x ] && aahp.js doctor'\n")), "advisory | govern-step-soft-failing a.yml:7 | govern-step-conditional a.yml:8"},
 		{"both in one script", one(gateJob(pullRequest, "", "      - run: aahp check . && aahp doctor .\n")), "pass"},
+		{"each in one branch", one(gateJob(pullRequest, "", "      - run: if x; then aahp check; else aahp doctor; fi\n")), "advisory | govern-step-conditional a.yml:7"},
 		{"beside verify", one(gateJob(pullRequest, "", gateStep+checks+"        if: x\n")), "pass"},
 		{"triggered by a push alone", one(gateJob("on: push\n", "", checks)), "pass"},
 		{"on a schedule, beside one of a pull request", map[string]string{"a.yml": gateJob("on: {schedule: [{cron: x}]}\n", "    if: x\n", checks), "b.yml": gateJob(pullRequest, "", checks)}, "pass"},

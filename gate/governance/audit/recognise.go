@@ -39,7 +39,8 @@ type run struct {
 	command *shell.Command // in the step's script; nil elsewhere
 	isInner bool           // the command is `action`, which takes its inputs from the environment
 
-	verdict // what the script makes of it
+	verdict         // what the script makes of it
+	inside  verdict // of a command in a script that another shell is given: what that makes of it
 }
 
 // patterns are the shapes of the gate in a command (aahp-governance.md 7.1). Where
@@ -142,10 +143,21 @@ func (s *step) runs() []run {
 	return nil
 }
 
-func (s *step) commands() []run {
+func (s *step) commands() []run { return s.runsOf(s.script, 0) }
+
+// runsOf are the runs of the gate in a script, and in those that it gives to
+// another shell.
+func (s *step) runsOf(in *script, depth int) []run {
 	var all []run
-	for _, c := range s.script.Commands {
-		if runsNothing(c) || s.script.Functions[c.Name()] != nil {
+	for _, c := range in.Commands {
+		if runsNothing(c) || in.Functions[c.Name()] != nil {
+			continue
+		}
+		if inner := innerScript(c); inner != nil && depth < maxShells {
+			for _, r := range s.runsOf(inner, depth+1) {
+				r.command, r.inside = c, r.verdict
+				all = append(all, r)
+			}
 			continue
 		}
 		for _, r := range shapes(c.Text) {
@@ -157,8 +169,58 @@ func (s *step) commands() []run {
 			all = append(all, r)
 		}
 	}
-	judge(s.script, all)
+	for _, v := range []verb{verify, check, doctor} {
+		var same []*run
+		for i := range all {
+			if all[i].verb == v {
+				same = append(same, &all[i])
+			}
+		}
+		judge(in, same)
+	}
 	return all
+}
+
+// maxShells is how many shells within shells are looked into.
+const maxShells = 3
+
+// innerScript is the script that a command gives to another shell: bash -c SCRIPT,
+// or eval SCRIPT; nil when it gives none.
+func innerScript(c *shell.Command) *script {
+	var text string
+	var m mode
+	switch args := c.Args(); c.Name() {
+	case "bash", "sh", "dash", "zsh", "ksh":
+		i := commandOption(args)
+		if i < 0 || i+1 == len(args) {
+			return nil
+		}
+		var o options
+		o.set(args[:i+1])
+		text, m = args[i+1], mode{errexit: o.errexit == on, pipefail: o.pipefail == on}
+	case "eval":
+		text = strings.Join(args, " ")
+	default:
+		return nil
+	}
+	return &script{text: text, mode: m, Script: shell.Parse(text, shell.Options{})}
+}
+
+// commandOption finds the option -c of a shell, alone or among others; -1 when
+// the shell is given a file, or nothing.
+func commandOption(args []string) int {
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i]; {
+		case arg == "--" || !strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "+"):
+			return -1
+		case strings.HasPrefix(arg, "--"):
+		case strings.Contains(arg, "c"):
+			return i
+		case strings.HasSuffix(arg, "o"):
+			i++ // the name of the option
+		}
+	}
+	return -1
 }
 
 // actions is what an action step runs. An image can be given arguments, which are

@@ -76,9 +76,7 @@ func (s *sourcer) job(j *job) {
 		switch {
 		case st.script != nil:
 			state.moved = st.movesFolder()
-			for _, c := range st.script.Commands {
-				s.command(st, c, &state)
-			}
+			s.commands(st, st.script, &state, 0)
 		case st.uses.Key != nil:
 			s.action(st)
 			if !slices.Contains(plainActions, st.action.repo) {
@@ -125,6 +123,16 @@ func (s *sourcer) image(st *step, image string) {
 	s.usesOwn = true
 	if !pinnedImage.MatchString(image) {
 		s.fault(UnpinnedAction, report.Warning, st, fmt.Sprintf("the image %s is not named by its digest, and a tag can be moved to another image", s.quote(image)))
+	}
+}
+
+// commands looks at those of a script, and of those that it gives to another shell.
+func (s *sourcer) commands(st *step, in *script, state *jobState, depth int) {
+	for _, c := range in.Commands {
+		s.command(st, c, state)
+		if inner := innerScript(c); inner != nil && depth < maxShells {
+			s.commands(st, inner, state, depth+1)
+		}
 	}
 }
 
