@@ -71,12 +71,12 @@ func (h *hours) Set(s string) error {
 // knows no age.
 func (l *ledgerFlags) register(flags *flag.FlagSet, name string) {
 	l.ttl = hours{value: ledger.DefaultTTL}
-	token := "make `FILE` with a token, without which the claim cannot be completed"
+	claimFile := "make `FILE` with a token, without which the claim cannot be completed"
 	if name == "complete" || name == "abandon" {
-		token = "the token that claiming wrote to `FILE`"
+		claimFile = "the token that claiming wrote to `FILE`"
 	}
 	flags.Var(&l.ledger, "ledger", "the `LEDGER` of claims: a file, git:DIR, remote:URL-or-NAME or github:OWNER/REPO")
-	flags.Var(&l.claimFile, "claim-file", token)
+	flags.Var(&l.claimFile, "claim-file", claimFile)
 	if name != "complete" {
 		flags.Var(&l.ttl, "reserve-ttl-hours", "the hours `N` for which a claim counts as work in progress (default: 24)")
 	}

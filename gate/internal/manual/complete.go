@@ -21,7 +21,7 @@ func (p Program) identifier() string { return strings.ReplaceAll(p.Name, "-", "_
 // script is a script that is being written.
 type script struct{ bytes.Buffer }
 
-func (s *script) line(format string, args ...any) { fmt.Fprintf(s, format+"\n", args...) }
+func (s *script) line(format string, args ...any) { fmt.Fprintf(&s.Buffer, format+"\n", args...) }
 
 // quote puts a text between single quotes, in bash and zsh.
 func quote(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
