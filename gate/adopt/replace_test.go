@@ -70,18 +70,24 @@ func names(t testing.TB, project string) []string {
 
 var facts = Facts{Commit: UnknownCommit, Project: "sample", Now: time.Date(2026, 3, 1, 12, 30, 45, 0, time.UTC)}
 
-// failing opens the folder so that the operation at that place, counted from 0,
-// fails. done lists the operations up to it.
-func failing(t testing.TB, project string, at int, err error) (f *Folder, done *[]string) {
-	t.Helper()
+// failingAt makes the operation at that place, counted from 0, fail. done lists the
+// operations up to it.
+func failingAt(at int, err error) (done *[]string, before func(string) error) {
 	done = new([]string)
-	f, openErr := OpenFolder(project, project, Hooks{Before: func(operation string) error {
+	return done, func(operation string) error {
 		*done = append(*done, operation)
 		if len(*done) == at+1 {
 			return err
 		}
 		return nil
-	}})
+	}
+}
+
+// failing opens the folder with failingAt.
+func failing(t testing.TB, project string, at int, err error) (f *Folder, done *[]string) {
+	t.Helper()
+	done, before := failingAt(at, err)
+	f, openErr := OpenFolder(project, project, Hooks{Before: before})
 	if openErr != nil {
 		t.Fatal(openErr)
 	}
