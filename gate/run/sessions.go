@@ -313,7 +313,7 @@ func (r *sessionRun) all(ctx context.Context) error {
 	}
 	skip := ""
 	if len(selected) == 0 && len(r.now.Sessions) > 0 {
-		skip = "none of " + plural.Of(len(r.now.Sessions), "session") + " differs from the base"
+		skip = "no session differs from the base"
 	}
 	r.root(skip)
 	return nil
