@@ -107,7 +107,7 @@ func compareCores(a, b string) int {
 // readChangelog reads CHANGELOG.md. Where it cannot be read, the gate has a
 // finding of the rule.
 func (j *Judge) readChangelog(r *rule.Rule) ([]byte, []report.Finding) {
-	doc := j.read(ChangelogFile, maxText)
+	doc := j.read(ChangelogFile, maxNamed)
 	if doc.State == gate.Present {
 		return doc.Data, nil
 	}

@@ -41,15 +41,22 @@ type Input struct {
 	Mask func(string) string
 }
 
-// maxText is how large a file may be that a gate reads.
-const maxText = gate.MaxHandoffFile
+// How large a file may be that a gate reads: one that it knows by name or that the
+// configuration names, one that is searched for links, and one that is searched line
+// by line.
+const (
+	maxNamed    = 16 << 20
+	maxLinked   = 16 << 20
+	maxSearched = gate.MaxHandoffFile
+)
 
 // Judge decides single gates. It reads package.json once for all of them.
 type Judge struct {
 	in      Input
 	pkg     *Package
 	present Present
-	floors  []Floor // of the gate claims, once it was decided
+	floors  []Floor             // of the gate claims, once it was decided
+	lists   map[string][]string // what git has listed, by the pathspecs
 }
 
 // NewJudge makes a Judge.

@@ -42,6 +42,21 @@ func (j *Judge) captures(r *rule.Rule, of string, source, flags Text) (*jsregexp
 	return re, bad
 }
 
+// maxMatches is how many matches of one pattern in one file are looked at. An
+// expression that matches nothing matches everywhere.
+const maxMatches = 1_000_000
+
+// matches finds all matches of a pattern in a file; more than maxMatches are a finding
+// of the rule.
+func (j *Judge) matches(r *rule.Rule, re *jsregexp.Regexp, source Text, w *whole, p string) ([][]int, []report.Finding) {
+	found := re.FindAllStringSubmatchIndex(w.text, maxMatches+1)
+	if len(found) <= maxMatches {
+		return found, nil
+	}
+	return nil, []report.Finding{j.config(r, source.Span, fmt.Sprintf("The pattern %s matches %s more than %d times.", j.quote(source.Text), j.clean(p), maxMatches),
+		"Correct the pattern, so that it matches what is meant and nothing else.")}
+}
+
 // claimsGate is 4.4 but for the scripts that count: these are prepared.
 func (j *Judge) claimsGate(ctx context.Context) (summary string, findings []report.Finding, floors []Floor) {
 	for _, c := range j.in.Config.Claims {
@@ -83,13 +98,16 @@ func (j *Judge) surface(c Claim, re *jsregexp.Regexp, file Text) []report.Findin
 	if escape != nil {
 		return escape
 	}
-	doc := j.follow(p, maxText)
+	doc := j.follow(p, maxNamed)
 	if doc.State != gate.Present {
 		return []report.Finding{j.config(MissingSurface, file.Span, fmt.Sprintf("The file %s, which should state the claim %s, cannot be read: %s.", j.quote(file.Text), j.quote(c.ID), j.unread(doc)),
 			"Restore the file, correct its path, or drop the surface.")}
 	}
 	w := readWhole(doc.Data, c.Join)
-	matches := re.FindAllStringSubmatchIndex(w.text, -1)
+	matches, bad := j.matches(ClaimPattern, re, c.Phrase, w, p)
+	if bad != nil {
+		return bad
+	}
 	want := j.clean(c.Advertised.Text)
 	if len(matches) == 0 {
 		return []report.Finding{j.at(NoMatch, p, report.Span{Line: 1}, fmt.Sprintf("Nothing there matches the phrase of the claim %s; it should state %s.", j.quote(c.ID), want),
@@ -100,7 +118,8 @@ func (j *Judge) surface(c Claim, re *jsregexp.Regexp, file Text) []report.Findin
 		text string
 	}
 	seen := map[place]bool{}
-	var findings []report.Finding
+	var b report.Bounded
+	full := false // so many were found that no more are listed
 	for _, m := range matches {
 		text := ""
 		if m[2] >= 0 {
@@ -111,10 +130,14 @@ func (j *Judge) surface(c Claim, re *jsregexp.Regexp, file Text) []report.Findin
 			continue
 		}
 		seen[at] = true
-		findings = append(findings, j.at(WrongNumber, p, report.Span{Line: at.line}, fmt.Sprintf("The text states %s for the claim %s, and %s is advertised.", j.quote(text), j.quote(c.ID), want),
+		if full {
+			b.Dropped(WrongNumber.ID, WrongNumber.Severity, 1)
+			continue
+		}
+		full = !b.Add(j.at(WrongNumber, p, report.Span{Line: at.line}, fmt.Sprintf("The text states %s for the claim %s, and %s is advertised.", j.quote(text), j.quote(c.ID), want),
 			fmt.Sprintf("State %s there, or correct the advertised number in every place.", want)))
 	}
-	return findings
+	return b.Findings()
 }
 
 var decimal = regexp.MustCompile(`^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$`)

@@ -46,7 +46,7 @@ func (j *Judge) source(g Group, s Source) (*values, []report.Finding) {
 		return nil, escape
 	}
 	re, bad := j.captures(SyncPattern, "the group "+j.quote(g.ID), s.Pattern, Text{Text: "g"})
-	doc := j.follow(p, maxText)
+	doc := j.follow(p, maxNamed)
 	if doc.State != gate.Present {
 		bad = append(bad, j.config(MissingSource, s.File.Span, fmt.Sprintf("The source %s of the group %s cannot be read: %s.", j.quote(s.File.Text), j.quote(g.ID), j.unread(doc)),
 			"Restore the file, correct its path, or drop the source."))
@@ -56,7 +56,11 @@ func (j *Judge) source(g Group, s Source) (*values, []report.Finding) {
 	}
 	w := readWhole(doc.Data, false)
 	v := &values{path: p, line: map[string]int{}}
-	for _, m := range re.FindAllStringSubmatchIndex(w.text, -1) {
+	matches, bad := j.matches(SyncPattern, re, s.Pattern, w, p)
+	if bad != nil {
+		return nil, bad
+	}
+	for _, m := range matches {
 		if m[2] < 0 {
 			continue
 		}

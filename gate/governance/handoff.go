@@ -60,7 +60,7 @@ func (j *Judge) journal(log *Log) (what string, findings []report.Finding) {
 	if findings = append(findings, escape...); findings != nil {
 		return "", findings
 	}
-	doc := j.follow(source, maxText)
+	doc := j.follow(source, maxNamed)
 	if doc.State != gate.Present {
 		span := log.Source.Span
 		if span.Line == 0 {
@@ -76,7 +76,7 @@ func (j *Judge) journal(log *Log) (what string, findings []report.Finding) {
 			fmt.Sprintf("Regenerate the journal from %s: a first line %q, and from the heading %q on the table of its releases to the end.", j.clean(log.Source.Text), "# "+j.clean(j.title(log)), wanted[0]))}
 	}
 	what = "release journal (" + plural.Of(len(h.releases), "release") + ")"
-	doc = j.follow(target, maxText)
+	doc = j.follow(target, maxNamed)
 	if doc.State != gate.Present {
 		return what, stale(j.in.Config.Path, log.Target.Span, fmt.Sprintf("The journal %s cannot be read: %s.", j.quote(log.Target.Text), j.unread(doc)))
 	}
@@ -207,7 +207,7 @@ func (j *Judge) statedVersion() (what string, findings []report.Finding) {
 	if escape != nil {
 		return "", escape
 	}
-	doc := j.follow(p, maxText)
+	doc := j.follow(p, maxNamed)
 	switch {
 	case doc.State == gate.Absent || !j.pkg.Exists:
 		return "", nil

@@ -10,7 +10,6 @@ import (
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsregexp"
-	"github.com/handoff-gate/handoff-gate/gate/internal/lines"
 	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
@@ -73,7 +72,7 @@ func (j *Judge) linksGate(ctx context.Context) (string, []report.Finding, error)
 	if len(files) == 0 && c.Configured {
 		return "no file is selected", []report.Finding{j.config(LinksNoFiles, c.IncludeSpan, "The include of docLinks selects no tracked file.", "Correct include, or drop it.")}, nil
 	}
-	found, err := j.search(ctx, files, j.brokenLinks)
+	found, err := j.search(ctx, files, maxLinked, j.brokenLinks)
 	return "links of " + plural.Of(len(files), "file") + " followed", found, err
 }
 
@@ -82,22 +81,29 @@ func (j *Judge) brokenLinks(c content) []report.Finding {
 		return []report.Finding{j.at(LinksUnreadable, c.path, report.Span{}, "The file could not be searched: "+c.why+".", "Make the file readable.")}
 	}
 	text := decode(c.data)
-	var index *lines.Index
+	asked := map[string]string{} // why a file is not there, by its name
 	var b report.Bounded
+	full := false // so many were found that no more are listed
+	line, counted := 1, 0
 	for _, l := range findLinks(text) {
 		name, ok := l.file()
 		if !ok {
 			continue
 		}
-		why := j.leads(path.Dir(c.path), name)
-		if why == "" {
-			continue
+		why, known := asked[name]
+		if !known {
+			why = j.leads(path.Dir(c.path), name)
+			asked[name] = why
 		}
-		if index == nil {
-			index = lines.New([]byte(text))
+		line, counted = line+strings.Count(text[counted:l.off], "\n"), l.off
+		switch {
+		case why == "":
+		case full:
+			b.Dropped(BrokenLink.ID, BrokenLink.Severity, 1)
+		default:
+			full = !b.Add(j.at(BrokenLink, c.path, report.Span{Line: line}, fmt.Sprintf("The link to %s is broken: %s.", j.quote(l.target), why),
+				"Correct the target, or restore the file."))
 		}
-		b.Add(j.at(BrokenLink, c.path, report.Span{Line: index.Line(l.off)}, fmt.Sprintf("The link to %s is broken: %s.", j.quote(l.target), why),
-			"Correct the target, or restore the file."))
 	}
 	return b.Findings()
 }

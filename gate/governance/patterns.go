@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsregexp"
@@ -20,7 +21,8 @@ import (
 // errNoGit says that there is nobody to ask for the tracked files.
 var errNoGit = errors.New("the project is in no git repository")
 
-// tracked lists the tracked files that the pathspecs select.
+// tracked lists the tracked files that the pathspecs select. Most rules select the
+// same, so git is asked once for each list.
 func (j *Judge) tracked(ctx context.Context, pathspecs []string) ([]string, error) {
 	if j.in.Tracked == nil {
 		if j.in.NoGit != nil {
@@ -28,7 +30,19 @@ func (j *Judge) tracked(ctx context.Context, pathspecs []string) ([]string, erro
 		}
 		return nil, errNoGit
 	}
-	return j.in.Tracked(ctx, pathspecs)
+	key := strings.Join(pathspecs, "\x00")
+	if list, known := j.lists[key]; known {
+		return list, nil
+	}
+	list, err := j.in.Tracked(ctx, pathspecs)
+	if err != nil {
+		return nil, err
+	}
+	if j.lists == nil {
+		j.lists = map[string][]string{}
+	}
+	j.lists[key] = list
+	return list, nil
 }
 
 // isTracked tells whether git tracks one file.
@@ -47,8 +61,8 @@ type content struct {
 
 // readTracked reads a tracked file from the work tree; ok is false for one that is
 // passed over: it is missing there, a submodule or a symbolic link.
-func (j *Judge) readTracked(p string) (c content, ok bool) {
-	doc := gate.ReadDocument(j.in.Work, p, maxText)
+func (j *Judge) readTracked(p string, limit int64) (c content, ok bool) {
+	doc := gate.ReadDocument(j.in.Work, p, limit)
 	c = content{path: p, data: doc.Data}
 	switch {
 	case doc.State == gate.Absent:
@@ -61,17 +75,26 @@ func (j *Judge) readTracked(p string) (c content, ok bool) {
 	return c, true
 }
 
+// largeFile is from how many bytes on files are searched one at a time, so that a few
+// of them do not take the memory of the machine.
+const largeFile = 8 << 20
+
 // search reads files side by side and lets judge find something in each.
-func (j *Judge) search(ctx context.Context, paths []string, judge func(content) []report.Finding) ([]report.Finding, error) {
+func (j *Judge) search(ctx context.Context, paths []string, limit int64, judge func(content) []report.Finding) ([]report.Finding, error) {
 	found := make([][]report.Finding, len(paths))
+	var large sync.Mutex
 	g, ctx := parallel.WithContext(ctx)
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, p := range paths {
 		g.Go(func() error {
+			if e, err := j.in.Work.Stat(p); err == nil && e.Size >= largeFile {
+				large.Lock()
+				defer large.Unlock()
+			}
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			if c, ok := j.readTracked(p); ok {
+			if c, ok := j.readTracked(p, limit); ok {
 				found[i] = judge(c)
 			}
 			return nil
@@ -90,7 +113,6 @@ type activePattern struct {
 // patternsGate is 4.5: no file holds what is forbidden.
 func (j *Judge) patternsGate(ctx context.Context) (string, []report.Finding, error) {
 	var findings []report.Finding
-	of := map[string][]activePattern{} // by file
 	if _, err := j.tracked(ctx, []string{":(literal)" + ConfigFile}); err != nil {
 		if ctx.Err() != nil {
 			return "", nil, ctx.Err()
@@ -98,6 +120,8 @@ func (j *Judge) patternsGate(ctx context.Context) (string, []report.Finding, err
 		findings = append(findings, j.noFiles(err))
 	}
 	known := findings == nil
+	alike := map[string]*[]activePattern{} // rules that select the same files
+	of := map[string][]*[]activePattern{}  // such rules, by file
 	for _, p := range j.in.Config.ForbiddenPatterns {
 		re, bad := j.compile(ForbiddenPattern, "the rule "+j.quote(p.ID), p.Pattern, p.Flags)
 		findings = append(findings, bad...)
@@ -109,11 +133,22 @@ func (j *Judge) patternsGate(ctx context.Context) (string, []report.Finding, err
 			return "", nil, err
 		}
 		findings = append(findings, bad...)
-		for _, f := range files {
-			of[f] = append(of[f], activePattern{p, re})
+		key := strings.Join(p.Include, "\x00") + "\x00\x00" + strings.Join(p.Exclude, "\x00")
+		if alike[key] == nil {
+			alike[key] = new([]activePattern)
+			for _, f := range files {
+				of[f] = append(of[f], alike[key])
+			}
 		}
+		*alike[key] = append(*alike[key], activePattern{p, re})
 	}
-	found, err := j.search(ctx, slices.Sorted(maps.Keys(of)), func(c content) []report.Finding { return j.forbidden(c, of[c.path]) })
+	found, err := j.search(ctx, slices.Sorted(maps.Keys(of)), maxSearched, func(c content) []report.Finding {
+		var patterns []activePattern
+		for _, list := range of[c.path] {
+			patterns = append(patterns, *list...)
+		}
+		return j.forbidden(c, patterns)
+	})
 	summary := fmt.Sprintf("%s searched for in %s", plural.Of(len(j.in.Config.ForbiddenPatterns), "pattern"), plural.Of(len(of), "file"))
 	return summary, append(findings, found...), err
 }
@@ -150,7 +185,7 @@ func (j *Judge) selected(ctx context.Context, p Pattern) ([]string, []report.Fin
 	for _, f := range without {
 		drop[f] = true
 	}
-	return slices.DeleteFunc(files, func(f string) bool { return drop[f] }), nil
+	return slices.DeleteFunc(slices.Clone(files), func(f string) bool { return drop[f] }), nil
 }
 
 // forbidden searches one file, line by line.
@@ -158,26 +193,40 @@ func (j *Judge) forbidden(c content, patterns []activePattern) []report.Finding 
 	if c.why != "" {
 		return []report.Finding{j.at(PatternsUnreadable, c.path, report.Span{}, "The file could not be searched: "+c.why+".", "Make the file readable.")}
 	}
-	var b report.Bounded
 	text := decode(c.data)
-	patterns = slices.DeleteFunc(slices.Clone(patterns), func(p activePattern) bool { return !p.re.MayMatch(text) })
-	if len(patterns) == 0 {
-		return nil
-	}
-	for i, line := range splitLines(text) {
+	patterns = slices.DeleteFunc(patterns, func(p activePattern) bool { return !p.re.MayMatch(text) })
+	var b report.Bounded
+	full := false // so many were found that no more are listed
+	for line, number := "", 1; len(patterns) > 0; number++ {
+		var more bool
+		line, text, more = strings.Cut(text, "\n")
+		if more {
+			line = strings.TrimSuffix(line, "\r")
+		}
 		for _, p := range patterns {
-			if !p.re.MatchString(line) {
-				continue
+			switch {
+			case !p.re.MatchString(line):
+			case full:
+				b.Dropped(Forbidden.ID, Forbidden.Severity, 1)
+			default:
+				full = !b.Add(j.forbiddenLine(c.path, p, line, number))
 			}
-			// A line that is too long to be shown may hold a credential that is
-			// recognised as a whole only.
-			text := trim(line)
-			if j.in.Mask != nil {
-				text = j.in.Mask(text)
-			}
-			b.Add(j.at(Forbidden, c.path, report.Span{Line: i + 1}, fmt.Sprintf("%s (%s): %s", j.clean(p.Message), j.clean(p.ID), safetext.Cut(text, 100)),
-				fmt.Sprintf("%s. Or exclude the file in the rule %s.", strings.TrimSuffix(j.clean(p.Message), "."), j.quote(p.ID))))
+		}
+		if !more {
+			break
 		}
 	}
 	return b.Findings()
+}
+
+func (j *Judge) forbiddenLine(path string, p activePattern, line string, number int) report.Finding {
+	// A line that is too long to be shown may hold a credential that is recognised as
+	// a whole only.
+	text := trim(line)
+	if j.in.Mask != nil {
+		text = j.in.Mask(text)
+	}
+	message := j.clean(p.Message)
+	return j.at(Forbidden, path, report.Span{Line: number}, fmt.Sprintf("%s (%s): %s", message, j.clean(p.ID), safetext.Cut(text, 100)),
+		fmt.Sprintf("%s. Or exclude the file in the rule %s.", strings.TrimSuffix(message, "."), j.quote(p.ID)))
 }

@@ -96,7 +96,7 @@ func (j *Judge) versionGate() (string, []report.Finding) {
 			findings = append(findings, escape...)
 			continue
 		}
-		doc := j.follow(p, maxText)
+		doc := j.follow(p, maxNamed)
 		if doc.State != gate.Present {
 			findings = append(findings, j.config(MissingSite, site.File.Span, fmt.Sprintf("The version site %s cannot be read: %s.", j.quote(site.File.Text), j.unread(doc)),
 				"Restore the file, correct its path, or drop the site from versionSites."))
