@@ -530,11 +530,11 @@ func TestDefaultShell(t *testing.T) {
 		}
 	}
 	for runner, want := range map[string]string{
-		"windows-latest":                                     "advisory | step-soft-failing a.yml:6",
-		"[self-hosted, Windows]":                             "advisory | step-soft-failing a.yml:6",
-		"{group: g, labels: [windows-2025]}":                 "advisory | step-soft-failing a.yml:6",
-		"ubuntu-latest":                                      "pass",
-		"${{ matrix.os }}":                                   "pass",
+		"windows-latest":                     "advisory | step-soft-failing a.yml:6",
+		"[self-hosted, Windows]":             "advisory | step-soft-failing a.yml:6",
+		"{group: g, labels: [windows-2025]}": "advisory | step-soft-failing a.yml:6",
+		"ubuntu-latest":                      "pass",
+		"${{ matrix.os }}":                   "pass",
 		"windows-latest\n    defaults: {run: {shell: bash}}": "pass",
 	} {
 		text := "on: pull_request\njobs:\n  gate:\n    runs-on: " + runner + "\n    steps:\n      - run: |\n          aahp verify --level ci\n          echo done\n"

@@ -553,7 +553,7 @@ func (w *walk) owner(c *shell.Command) *shell.Command {
 			w.soft = true
 		}
 		w.weak = false
-		w.errexit, w.pipefail = w.flow.options(o)
+		w.errexit, w.pipefail = w.options(o)
 	case shell.Body:
 		switch o.Kind {
 		case shell.Subshell:

@@ -53,9 +53,9 @@ func (p *parser) lex() token {
 	if p.i >= len(p.src) {
 		return token{kind: eof}
 	}
-	take := func(kind tokenKind, text string) token {
+	take := func(text string) token {
 		p.i += len(text)
-		return token{kind: kind, text: text}
+		return token{kind: operator, text: text}
 	}
 	switch p.src[p.i] {
 	case '\n':
@@ -65,31 +65,31 @@ func (p *parser) lex() token {
 	case ';':
 		for _, text := range []string{";;&", ";;", ";&"} {
 			if strings.HasPrefix(p.src[p.i:], text) {
-				return take(operator, text)
+				return take(text)
 			}
 		}
-		return take(operator, ";")
+		return take(";")
 	case '&':
 		switch {
 		case p.at(1) == '&':
-			return take(operator, "&&")
+			return take("&&")
 		case p.at(1) == '>':
 			return p.redirection("")
 		}
-		return take(operator, "&")
+		return take("&")
 	case '|':
 		switch p.at(1) {
 		case '|':
-			return take(operator, "||")
+			return take("||")
 		case '&':
 			p.i += 2
 			return token{kind: operator, text: "|"}
 		}
-		return take(operator, "|")
+		return take("|")
 	case '(':
-		return take(operator, "(")
+		return take("(")
 	case ')':
-		return take(operator, ")")
+		return take(")")
 	case '<', '>':
 		if p.at(1) != '(' {
 			return p.redirection("")
