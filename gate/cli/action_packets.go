@@ -331,7 +331,7 @@ func (p *actionPackets) look(ctx context.Context) error {
 			return err
 		}
 		first[claim.Key] = !c.Rejected()
-		if !p.a.event.MayClaim() {
+		if !p.a.event.MayClaim() && !c.Rejected() { // nothing will be claimed of one that is rejected
 			c.ClaimDeferred("claims are written on a push to the default branch, workflow_dispatch and repository_dispatch")
 		}
 	}

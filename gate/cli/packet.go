@@ -18,7 +18,6 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/packet/strict"
 	"github.com/handoff-gate/handoff-gate/gate/policy"
 	"github.com/handoff-gate/handoff-gate/gate/render"
-	"github.com/handoff-gate/handoff-gate/gate/report"
 	"github.com/handoff-gate/handoff-gate/gate/run"
 )
 
@@ -80,6 +79,8 @@ type packetCheck struct {
 
 	file string
 	now  time.Time
+
+	baseID, headID string // of the commits, where the registry is the base's
 }
 
 func (c *packetCheck) flags(name string, args []string) error {
@@ -146,8 +147,11 @@ func checkPacket(ctx context.Context, p Process, args []string, claim bool) erro
 	if err := c.ledger.newClaimFile(); err != nil {
 		return err
 	}
+	if err := c.reportCanStand(); err != nil {
+		return err
+	}
 	judged, err := run.JudgePacket(ctx, packet.Read(placeOf(c.file), data), registry, workspace, packet.Options{
-		Now: c.now, Receiver: c.receiver.value, Strict: c.strict, VerifyEvidence: c.verifyEvidence, Commands: c.commands(name),
+		Now: c.now, Receiver: c.receiver.value, Strict: c.strict, VerifyEvidence: c.verifyEvidence, Commands: c.commands(),
 	})
 	if err != nil {
 		return err
@@ -163,15 +167,30 @@ func checkPacket(ctx context.Context, p Process, args []string, claim bool) erro
 		}
 		judged.Ledger(outcome, dry)
 	}
-	rep := &report.Report{Projects: []report.Project{judged.Project()}}
-	rep.Finish()
+	rep := run.PacketReport(judged.Project())
+	rep.Base, rep.Head = c.baseID, c.headID
 	c.text = render.Packets
 	return finish(p, &c.common, rep, nil)
 }
 
-// commands are what remedies end in.
-func (c *packetCheck) commands(name string) packet.Commands {
-	again := "handoff-gate packet " + name + " " + safetext.ShellQuote(c.file) + " --registry " + safetext.ShellQuote(c.registry.value)
+// reportCanStand finds a place in which no report can be written, before a claim
+// is made that the report would tell of.
+func (c *packetCheck) reportCanStand() error {
+	if !c.report.given {
+		return nil
+	}
+	if info, err := os.Stat(filepath.Dir(c.report.value)); err != nil || !info.IsDir() {
+		return usagef("--report %s: there is no such folder", c.report.value)
+	}
+	if info, err := os.Stat(c.report.value); err == nil && info.IsDir() {
+		return usagef("--report %s is a folder", c.report.value)
+	}
+	return nil
+}
+
+// commands are what remedies end in. To look once more claims nothing.
+func (c *packetCheck) commands() packet.Commands {
+	again := "handoff-gate packet check " + safetext.ShellQuote(c.file) + " --registry " + safetext.ShellQuote(c.registry.value)
 	workspace := ""
 	if c.workspace.given {
 		workspace = safetext.ShellQuote(c.workspace.value)
@@ -180,6 +199,9 @@ func (c *packetCheck) commands(name string) packet.Commands {
 		again += " --workspace ."
 	}
 	again += c.ledger.again()
+	if c.ledger.given() && !c.ledger.dryRun {
+		again += " --dry-run"
+	}
 	if c.receiver.given {
 		again += " --as-receiver " + safetext.ShellQuote(c.receiver.value)
 	}
@@ -294,9 +316,11 @@ func (c *packetCheck) baseRegistry(ctx context.Context, p Process) (r *packet.Re
 	if !git.IsIDPrefix(sha) || err != nil || !strings.HasPrefix(base.ID, sha) {
 		return unreadable("the base %s is no commit of this clone", safetext.Clean(c.base.value))
 	}
+	c.baseID = base.ID
 	was := repo.Tree("base tree", base.Tree)
 	var is gate.Tree
 	if head, err := repo.Commit(ctx, "HEAD^{commit}"); err == nil {
+		c.headID = head.ID
 		is = repo.Tree("head tree", head.Tree)
 	}
 	r, changed = run.BaseRegistry(filepath.ToSlash(rel), was, is)

@@ -23,7 +23,7 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/packet/ledger/gitledger"
 	"github.com/handoff-gate/handoff-gate/gate/packet/strict"
 	"github.com/handoff-gate/handoff-gate/gate/render"
-	"github.com/handoff-gate/handoff-gate/gate/report"
+	"github.com/handoff-gate/handoff-gate/gate/run"
 	"github.com/handoff-gate/handoff-gate/githubapi"
 )
 
@@ -356,8 +356,7 @@ func endPacket(
 	if l.claimFile.given {
 		again += " --claim-file " + safetext.ShellQuote(l.claimFile.value)
 	}
-	rep := &report.Report{Projects: []report.Project{packet.Ended(doc, decision, o, packet.Commands{File: file, Again: again})}}
-	rep.Finish()
+	rep := run.PacketReport(packet.Ended(doc, decision, o, packet.Commands{File: file, Again: again}))
 	c.text = render.Packets
 	return finish(p, &c, rep, nil)
 }

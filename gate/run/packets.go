@@ -101,6 +101,14 @@ func ReadRegistry(tree gate.Tree, path, whose string) *packet.Registry {
 	return packet.NoRegistry(path, "the registry of "+whose+" cannot be read: "+safetext.Clean(doc.Err.Error()))
 }
 
+// PacketReport is the report of one packet, but for its tool.
+func PacketReport(p report.Project) *report.Report {
+	redactPacket(p)
+	rep := &report.Report{Projects: []report.Project{p}}
+	rep.Finish()
+	return rep
+}
+
 // redactPacket hides credentials and addresses in what is said of a packet, but for
 // the codes of its reasons. Reasons and findings stay the same.
 func redactPacket(p report.Project) {
