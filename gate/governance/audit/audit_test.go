@@ -529,14 +529,15 @@ func TestDefaultShell(t *testing.T) {
 			t.Errorf("%s: %s, want %s", name, got, tt.want)
 		}
 	}
-	for runner, want := range map[string]string{
+	runners := map[string]string{
 		"windows-latest":                     "advisory | step-soft-failing a.yml:6",
 		"[self-hosted, Windows]":             "advisory | step-soft-failing a.yml:6",
 		"{group: g, labels: [windows-2025]}": "advisory | step-soft-failing a.yml:6",
 		"ubuntu-latest":                      "pass",
 		"${{ matrix.os }}":                   "pass",
-		"windows-latest\n    defaults: {run: {shell: bash}}": "pass",
-	} {
+	}
+	runners["windows-latest\n    defaults: {run: {shell: bash}}"] = "pass"
+	for runner, want := range runners {
 		text := "on: pull_request\njobs:\n  gate:\n    runs-on: " + runner + "\n    steps:\n      - run: |\n          aahp verify --level ci\n          echo done\n"
 		if got := found(verify(t, map[string]string{"a.yml": text})); got != want {
 			t.Errorf("%s: %s, want %s", runner, got, want)
