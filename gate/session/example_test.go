@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -19,7 +20,6 @@ import (
 var update = flag.Bool("update", false, "write docs/sessions-unnoticed.md anew")
 
 const (
-	examples   = "../../testdata/agents-handoff-example"
 	exampleDir = "examples/sessions/projects/demo/typescript-project-setup"
 	transcript = "examples/demo/transcript.jsonl"
 )
@@ -29,6 +29,10 @@ var examplePlace = Place{Path: exampleDir, ID: "typescript-project-setup", Proje
 // example is the session of the engine's own documentation, with its transcript.
 func example(t *testing.T) fake.Tree {
 	t.Helper()
+	examples := filepath.Join(cmp.Or(os.Getenv("HANDOFF_GATE_SHARED"), filepath.Join("..", "..", "..", "shared")), "data", "agents-handoff-example")
+	if _, err := os.Stat(examples); err != nil {
+		t.Skip("SKIPPED: the example of agents-handoff is not here; set HANDOFF_GATE_SHARED to the folder that holds data/agents-handoff-example")
+	}
 	tree := fake.Tree{}
 	for _, name := range append([]string{transcript}, inFolder(names...)...) {
 		data, err := os.ReadFile(filepath.Join(examples, filepath.FromSlash(name)))
