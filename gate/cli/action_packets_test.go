@@ -81,15 +81,8 @@ func (o outcome) decisions() string {
 	return strings.Join(out, ", ")
 }
 
-// claimRef is the ref of a key (packets.md 9).
-func claimRef(t *testing.T, key string) string {
-	t.Helper()
-	refs := map[string]string{"demo:rev-7": "refs/handoff/claims/d1e4f47fbe0e2ec142da3e7d146f4898b17df7552691c897c4c0ec28ad4347ab"}
-	if refs[key] == "" {
-		t.Fatalf("no ref of %s is noted here", key)
-	}
-	return refs[key]
-}
+// claimRef is the ref of the key demo:rev-7 (packets.md 9).
+const claimRef = "refs/handoff/claims/d1e4f47fbe0e2ec142da3e7d146f4898b17df7552691c897c4c0ec28ad4347ab"
 
 // A push to the default branch claims its packets in the repository's refs. To run
 // the job again finds them reserved, rightly.
@@ -101,7 +94,7 @@ func TestActionClaims(t *testing.T) {
 		t.Fatalf("status %d: %s\n%s", o.status, o.decisions(), o.log)
 	}
 	var claim map[string]any
-	if err := json.Unmarshal([]byte(s.api.File(claimRef(t, "demo:rev-7"))), &claim); err != nil || claim["state"] != "RESERVED" || claim["idempotency_key"] != "demo:rev-7" || claim["signature"] != "verified" {
+	if err := json.Unmarshal([]byte(s.api.File(claimRef)), &claim); err != nil || claim["state"] != "RESERVED" || claim["idempotency_key"] != "demo:rev-7" || claim["signature"] != "verified" {
 		t.Errorf("claim %v, %v", claim, err)
 	}
 	if !strings.Contains(o.log, "ACCEPT claim recorded") || slices.Contains(o.rules(), "packet/claim-deferred") {
@@ -130,7 +123,7 @@ func TestActionDefersClaims(t *testing.T) {
 			t.Errorf("%s %s in a pull request", r.Method, r.Path)
 		}
 	}
-	if ref := s.api.Ref(claimRef(t, "demo:rev-7")); ref != "" {
+	if ref := s.api.Ref(claimRef); ref != "" {
 		t.Errorf("the ref is %s", ref)
 	}
 }
@@ -163,7 +156,7 @@ func TestActionClaimsOnlyWithoutErrors(t *testing.T) {
 		if f := o.finding(t, "packet/claim-deferred"); f.Path != "handoffs/a.json" || !strings.Contains(f.Message, "the run has errors") {
 			t.Errorf("finding %+v", f)
 		}
-		if s.api.Ref(claimRef(t, "demo:rev-7")) != "" {
+		if s.api.Ref(claimRef) != "" {
 			t.Error("a claim was written")
 		}
 	})
@@ -175,7 +168,7 @@ func TestActionClaimsOnlyWithoutErrors(t *testing.T) {
 		s.C = s.src.Commit("Tampered")
 		s.propose()
 		o := s.landed()
-		if o.status != 1 || o.decisions() != "a.json ACCEPT dry-run" || s.api.Ref(claimRef(t, "demo:rev-7")) != "" {
+		if o.status != 1 || o.decisions() != "a.json ACCEPT dry-run" || s.api.Ref(claimRef) != "" {
 			t.Fatalf("status %d: %s\n%s", o.status, o.decisions(), o.log)
 		}
 	})
@@ -195,7 +188,7 @@ func TestActionClaimsOnlyWithoutErrors(t *testing.T) {
 		s.propose()
 		s.input("packets", "handoffs/*.json").input("registry", "registry.json").input("receiver", "bob").input("claim", "true")
 		o := s.landed()
-		if o.status != 1 || o.decisions() != "a.json ACCEPT dry-run" || s.api.Ref(claimRef(t, "demo:rev-7")) != "" {
+		if o.status != 1 || o.decisions() != "a.json ACCEPT dry-run" || s.api.Ref(claimRef) != "" {
 			t.Fatalf("status %d: %s, %v\n%s", o.status, o.decisions(), o.rules(), o.log)
 		}
 	})
@@ -206,10 +199,9 @@ func TestActionClaimsOnlyWithoutErrors(t *testing.T) {
 func TestActionClaimLost(t *testing.T) {
 	t.Parallel()
 	s := packetSite(t, "a", "demo:rev-7", "z")
-	ref := claimRef(t, "demo:rev-7")
 	s.api.Fail(apitest.Fault{
 		Method: http.MethodPost, Path: regexp.MustCompile(`/git/refs$`), Status: http.StatusUnprocessableEntity, Message: "Reference cannot be created",
-		Match: func(r apitest.Request) bool { return strings.Contains(string(r.Body), ref) },
+		Match: func(r apitest.Request) bool { return strings.Contains(string(r.Body), claimRef) },
 	})
 	o := s.landed()
 	if o.status != 1 || o.decisions() != "a.json ACCEPT recorded 1, b.json REJECT none ledger_unreachable, c.json ACCEPT dry-run" {

@@ -297,7 +297,7 @@ func readKey(ctx context.Context, p Process, source string) (*packet.PrivateKey,
 
 // readKeyFile reads a key file that nobody but its owner may read.
 func readKeyFile(file string) ([]byte, error) {
-	f, err := os.Open(file)
+	f, err := os.Open(file) //nolint:gosec // the user names it.
 	if err != nil {
 		return nil, usagef("the key file %s cannot be opened: %s", file, disk.Cause(err))
 	}

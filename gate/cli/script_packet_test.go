@@ -229,10 +229,10 @@ func madePacket(settings []string) ([]byte, error) {
 }
 
 // madeFile writes what a function makes of the settings behind a file's name.
-func madeFile(make func(settings []string) ([]byte, error)) func(*testscript.TestScript, bool, []string) {
+func madeFile(content func(settings []string) ([]byte, error)) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		want(ts, neg, args, 1, 100)
-		data, err := make(args[1:])
+		data, err := content(args[1:])
 		ts.Check(err)
 		file := ts.MkAbs(args[0])
 		ts.Check(os.MkdirAll(filepath.Dir(file), 0o755))
