@@ -30,17 +30,17 @@ type WrongConfig struct {
 }
 
 // FindRoots gathers the roots of two trees, so that moving or removing one or its
-// configuration hides nothing: each folder named handoffs, and each that a
-// configuration declares. The entries are all files of either tree; base may be
-// nil.
+// configuration hides nothing: each folder named handoffs, or that a link of that
+// name leads to, and each that a configuration declares. The entries are all files
+// of either tree; base may be nil.
 func FindRoots(head, base gate.LinkReader, headFiles, baseFiles []gate.Entry) Roots {
 	var r Roots
 	roots, declared := map[string]bool{}, map[string]bool{}
 	for _, e := range headFiles {
-		addHandoffs(roots, e.Path)
+		addHandoffs(roots, head, e)
 	}
 	for _, e := range baseFiles {
-		addHandoffs(roots, e.Path)
+		addHandoffs(roots, base, e)
 	}
 	if base != nil {
 		for _, p := range configs(baseFiles) {
@@ -126,19 +126,27 @@ func configs(files []gate.Entry) []string {
 	return out
 }
 
-// addHandoffs adds the folders of that name that a file lies below.
-func addHandoffs(roots map[string]bool, file string) {
+// addHandoffs adds the folders of that name that a file lies below, and the one
+// that it leads to where it is a link of that name.
+func addHandoffs(roots map[string]bool, t gate.LinkReader, e gate.Entry) {
 	const name = HandoffsName + "/"
 	for from := 0; ; {
-		n := strings.Index(file[from:], name)
+		n := strings.Index(e.Path[from:], name)
 		if n < 0 {
-			return
+			break
 		}
 		i := from + n
-		if i == 0 || file[i-1] == '/' {
-			roots[file[:i+len(HandoffsName)]] = true
+		if i == 0 || e.Path[i-1] == '/' {
+			roots[e.Path[:i+len(HandoffsName)]] = true
 		}
 		from = i + len(name) - 1
+	}
+	if e.Kind != gate.Symlink || path.Base(e.Path) != HandoffsName {
+		return
+	}
+	// What cannot be followed leads to no folder that could be verified.
+	if place, err := follow.Folder(t, ".", ".", e.Path); err == nil && !place.Outside {
+		roots[place.Path] = true
 	}
 }
 

@@ -52,6 +52,13 @@ func TestFindRoots(t *testing.T) {
 			nil,
 		},
 		{
+			"a link of that name, inside and outside",
+			laidOut(map[string]string{"docs/store/a": "", "c/x": ""}).With(map[string]*fake.File{
+				"handoffs": {Kind: gate.Symlink, Data: "docs/store"}, "c/handoffs": {Kind: gate.Symlink, Data: "/srv"}, "d/handoffs": {Kind: gate.Symlink, Data: "x"}, "e/store": {Kind: gate.Symlink, Data: "../c"},
+			}), nil,
+			[]string{"docs/store"}, nil,
+		},
+		{
 			"of the base alone",
 			laidOut(map[string]string{"README.md": ""}), laidOut(map[string]string{"a/handoffs/b": "", "c/handoff.config.json": `{"handoff_dir": "d"}`, "c/d/e": ""}),
 			[]string{"a/handoffs", "c/d"},
