@@ -128,8 +128,8 @@ func TestEveryByte(t *testing.T) {
 // miss says of a byte what can become of it without being noticed.
 type miss struct{ bits, space bool }
 
-// unnoticed changes every byte of a file in turn. With -short each byte is changed
-// once.
+// unnoticed changes every byte of a file in turn. With -short it changes one bit of
+// every eighth.
 func unnoticed(base fake.Tree, file string) []miss {
 	data := []byte(base[file].Data)
 	mask := make([]miss, len(data))
@@ -138,6 +138,9 @@ func unnoticed(base fake.Tree, file string) []miss {
 	for w := range workers {
 		g.Go(func() error {
 			for i := w; i < len(data); i += workers {
+				if testing.Short() && i%8 != 0 {
+					continue
+				}
 				changed := bytes.Clone(data)
 				for bit := range 8 {
 					changed[i] = data[i] ^ 1<<bit
