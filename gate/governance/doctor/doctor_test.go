@@ -1,6 +1,7 @@
 package doctor_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,9 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/governance"
 	"github.com/handoff-gate/handoff-gate/gate/governance/doctor"
 	"github.com/handoff-gate/handoff-gate/gate/internal/fake"
+	"github.com/handoff-gate/handoff-gate/gate/render"
+	"github.com/handoff-gate/handoff-gate/gate/report"
+	"github.com/handoff-gate/handoff-gate/schema"
 )
 
 const dir = gate.HandoffDir + "/"
@@ -223,6 +227,31 @@ func TestInvalidConfiguration(t *testing.T) {
 	for _, g := range r.Gates {
 		if g.Outcome != governance.Unevaluated || len(g.Findings) > 0 {
 			t.Errorf("%+v", g)
+		}
+	}
+}
+
+// Each record is valid by its schema.
+func TestRecordFitsItsSchema(t *testing.T) {
+	tree := fake.Files(conforming())
+	broken := fake.Files(conforming())
+	broken["aahp.config.json"] = fake.File{Data: `{"pinnedDeps": {}, "docLinks": []}`}
+	for name, r := range map[string]governance.Result{
+		"conforming":   judge(t, tree, nil),
+		"--governance": judge(t, tree, func(in *doctor.Input) { in.Governance = true }),
+		"invalid":      judge(t, broken, nil),
+		"empty":        judge(t, fake.Tree{}, nil),
+	} {
+		facts := governance.Facts{Repo: "o/n", Tool: report.Tool{Name: "handoff-gate", Version: "1"}, Now: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)}
+		if name == "--governance" {
+			facts.Mode = "governance"
+		}
+		var b bytes.Buffer
+		if err := render.Record(&b, r.Record(facts)); err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Check(schema.Record, b.Bytes()); err != nil {
+			t.Errorf("%s: %v\n%s", name, err, b.String())
 		}
 	}
 }
