@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/render"
 	"github.com/handoff-gate/handoff-gate/gate/report"
@@ -175,7 +176,7 @@ func (a *action) complete(ctx context.Context, rep *report.Report, options *rend
 		return annotations, ctx.Err() != nil
 	}
 	a.keepCheckRun(res.ID, res.URL)
-	a.quote(fmt.Sprintf("check run %d, %s, with %d annotations: %s", res.ID, conclusion, res.Annotated, res.URL))
+	a.quote(fmt.Sprintf("check run %d, %s, with %s: %s", res.ID, conclusion, plural.Of(res.Annotated, "annotation"), res.URL))
 	if res.Over > 0 {
 		options.Notes = append(options.Notes, fmt.Sprintf("%d findings have no annotation: the input max-annotations is %d.", res.Over, a.in.MaxAnnotations))
 	}
