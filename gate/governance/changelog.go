@@ -148,9 +148,11 @@ func (j *Judge) formatGate() (string, []report.Finding) {
 	if findings != nil {
 		return "the changelog could not be read", findings
 	}
-	f := format{j: j, h: parseHistory(data)}
+	f := format{j: j, h: parseHistory(data), full: map[*rule.Rule]bool{}}
 	version, missing := j.version()
-	f.findings = missing
+	for _, finding := range missing {
+		f.found.Add(finding)
+	}
 	f.encoding(data)
 	f.headings()
 	f.dates()
@@ -158,22 +160,31 @@ func (j *Judge) formatGate() (string, []report.Finding) {
 	f.order()
 	if missing == nil && len(f.h.releases) > 0 && f.h.releases[0].name != version {
 		top := f.h.releases[0]
-		f.add(TopVersion, top.line, fmt.Sprintf("The first release is %s, and the version of %s is %s.", j.clean(top.name), PackageFile, j.clean(version)),
-			fmt.Sprintf("Add the section ## [%s] - YYYY-MM-DD above it, or correct the version of %s.", j.clean(version), PackageFile))
+		f.add(TopVersion, top.line, func() (string, string) {
+			return fmt.Sprintf("The first release is %s, and the version of %s is %s.", j.clean(top.name), PackageFile, j.clean(version)),
+				fmt.Sprintf("Add the section ## [%s] - YYYY-MM-DD above it, or correct the version of %s.", j.clean(version), PackageFile)
+		})
 	}
 	f.references()
-	return plural.Of(len(f.h.releases), "release") + " by Keep a Changelog 1.1.0", f.findings
+	return plural.Of(len(f.h.releases), "release") + " by Keep a Changelog 1.1.0", f.found.Findings()
 }
 
 // format collects what a changelog breaks.
 type format struct {
-	j        *Judge
-	h        *history
-	findings []report.Finding
+	j     *Judge
+	h     *history
+	found report.Bounded
+	full  map[*rule.Rule]bool // of which so many were found that no more are listed
 }
 
-func (f *format) add(r *rule.Rule, line int, message, remedy string) {
-	f.findings = append(f.findings, f.j.at(r, f.j.path(ChangelogFile), report.Span{Line: line}, message, remedy))
+// add adds a finding, whose message and remedy are made only where it is listed.
+func (f *format) add(r *rule.Rule, line int, say func() (message, remedy string)) {
+	if f.full[r] {
+		f.found.Dropped(r.ID, r.Severity, 1)
+		return
+	}
+	message, remedy := say()
+	f.full[r] = !f.found.Add(f.j.at(r, f.j.path(ChangelogFile), report.Span{Line: line}, message, remedy))
 }
 
 // show is a line of the changelog as a message quotes it.
@@ -182,12 +193,18 @@ func (f *format) show(at heading) string { return f.j.quote(f.h.lines[at.line-1]
 // encoding is R8.
 func (f *format) encoding(data []byte) {
 	if bytes.HasPrefix(data, []byte(byteOrderMark)) {
-		f.add(BOM, 1, "The file begins with a byte order mark.", "Save the file as UTF-8 without a byte order mark.")
+		f.add(BOM, 1, func() (string, string) {
+			return "The file begins with a byte order mark.",
+				"Save the file as UTF-8 without a byte order mark."
+		})
 	}
 	for off := 0; off < len(data); {
 		c, n := utf8.DecodeRune(data[off:])
 		if c == utf8.RuneError && n == 1 {
-			f.add(Encoding, lines.New(data).Line(off), fmt.Sprintf("The byte %02X there is not UTF-8.", data[off]), "Save the file as UTF-8.")
+			f.add(Encoding, lines.New(data).Line(off), func() (string, string) {
+				return fmt.Sprintf("The byte %02X there is not UTF-8.", data[off]),
+					"Save the file as UTF-8."
+			})
 			return
 		}
 		off += n
@@ -198,19 +215,30 @@ func (f *format) encoding(data []byte) {
 func (f *format) headings() {
 	for _, at := range f.h.headings {
 		if !at.known {
-			f.add(BadHeading, at.line, f.show(at)+" is neither Unreleased nor a release.",
-				"Write ## [Unreleased], or ## [X.Y.Z] - YYYY-MM-DD: no v, no build metadata, exactly one hyphen between blanks, nothing after the date.")
+			f.add(BadHeading, at.line, func() (string, string) {
+				return f.show(at) + " is neither Unreleased nor a release.",
+					"Write ## [Unreleased], or ## [X.Y.Z] - YYYY-MM-DD: no v, no build metadata, exactly one hyphen between blanks, nothing after the date."
+			})
 		}
 	}
 	if len(f.h.releases) == 0 {
-		f.add(NoReleases, 1, "No heading is that of a release.", "Add a heading ## [X.Y.Z] - YYYY-MM-DD for each release, the newest first.")
+		f.add(NoReleases, 1, func() (string, string) {
+			return "No heading is that of a release.",
+				"Add a heading ## [X.Y.Z] - YYYY-MM-DD for each release, the newest first."
+		})
 	}
 	for i, at := range f.h.unreleased {
 		switch {
 		case i > 0:
-			f.add(UnreleasedDuplicate, at.line, fmt.Sprintf("Unreleased is there already, in line %d.", f.h.unreleased[0].line), "Join the two sections into the first.")
+			f.add(UnreleasedDuplicate, at.line, func() (string, string) {
+				return fmt.Sprintf("Unreleased is there already, in line %d.", f.h.unreleased[0].line),
+					"Join the two sections into the first."
+			})
 		case at != f.h.headings[0]:
-			f.add(UnreleasedPosition, at.line, fmt.Sprintf("Above Unreleased stands %s, in line %d.", f.show(f.h.headings[0]), f.h.headings[0].line), "Move ## [Unreleased] above every release.")
+			f.add(UnreleasedPosition, at.line, func() (string, string) {
+				return fmt.Sprintf("Above Unreleased stands %s, in line %d.", f.show(f.h.headings[0]), f.h.headings[0].line),
+					"Move ## [Unreleased] above every release."
+			})
 		}
 	}
 }
@@ -220,10 +248,15 @@ func (f *format) dates() {
 	today := f.j.in.Now.UTC().Format(time.DateOnly)
 	for _, at := range f.h.releases {
 		if _, err := time.Parse(time.DateOnly, at.date); err != nil {
-			f.add(InvalidDate, at.line, "The date "+at.date+" does not exist.", "Write the day of the release as YYYY-MM-DD.")
+			f.add(InvalidDate, at.line, func() (string, string) {
+				return "The date " + at.date + " does not exist.",
+					"Write the day of the release as YYYY-MM-DD."
+			})
 		} else if at.date > today {
-			f.add(FutureDate, at.line, fmt.Sprintf("The release is dated %s, and today is %s (UTC).", at.date, today),
-				"Write the day of the release, at most "+today+", or keep the changes below Unreleased until then.")
+			f.add(FutureDate, at.line, func() (string, string) {
+				return fmt.Sprintf("The release is dated %s, and today is %s (UTC).", at.date, today),
+					"Write the day of the release, at most " + today + ", or keep the changes below Unreleased until then."
+			})
 		}
 	}
 }
@@ -232,7 +265,10 @@ func (f *format) dates() {
 func (f *format) sections() {
 	for _, at := range f.h.sections {
 		if !slices.Contains(sectionNames, at.name) {
-			f.add(UnknownSection, at.line, f.show(at)+" is no section of Keep a Changelog.", "Name the section one of "+strings.Join(sectionNames, ", ")+".")
+			f.add(UnknownSection, at.line, func() (string, string) {
+				return f.show(at) + " is no section of Keep a Changelog.",
+					"Name the section one of " + strings.Join(sectionNames, ", ") + "."
+			})
 		}
 	}
 }
@@ -241,13 +277,17 @@ func (f *format) sections() {
 func (f *format) order() {
 	for i := 1; i < len(f.h.releases); i++ {
 		above, at := f.h.releases[i-1], f.h.releases[i]
-		a, b := f.j.clean(above.name), f.j.clean(at.name)
 		switch c := compareCores(at.name, above.name); {
 		case c == 0:
-			f.add(DuplicateVersion, at.line, fmt.Sprintf("%s has the same number as %s above it, in line %d: what follows the number does not count.", b, a, above.line),
-				"Join the two sections, or correct the number of one.")
+			f.add(DuplicateVersion, at.line, func() (string, string) {
+				return fmt.Sprintf("%s has the same number as %s above it, in line %d: what follows the number does not count.", f.j.clean(at.name), f.j.clean(above.name), above.line),
+					"Join the two sections, or correct the number of one."
+			})
 		case c > 0:
-			f.add(Order, at.line, fmt.Sprintf("%s stands below %s, which is older.", b, a), "Order the releases by version, the greatest first.")
+			f.add(Order, at.line, func() (string, string) {
+				return fmt.Sprintf("%s stands below %s, which is older.", f.j.clean(at.name), f.j.clean(above.name)),
+					"Order the releases by version, the greatest first."
+			})
 		}
 	}
 }
@@ -257,8 +297,10 @@ func (f *format) references() {
 	missing := func(label string, at heading) {
 		if !f.h.links[label] {
 			shown := f.j.clean(label)
-			f.add(MissingLink, at.line, fmt.Sprintf("[%s] has no reference link.", shown),
-				fmt.Sprintf("Add a line [%s]: https://… of its own, with nothing after the address.", shown))
+			f.add(MissingLink, at.line, func() (string, string) {
+				return fmt.Sprintf("[%s] has no reference link.", shown),
+					fmt.Sprintf("Add a line [%s]: https://… of its own, with nothing after the address.", shown)
+			})
 		}
 	}
 	if len(f.h.unreleased) > 0 {
