@@ -35,7 +35,8 @@ func (r Reason) Code() string {
 }
 
 func because(r *rule.Rule, s State, message string) Reason {
-	return Reason{Rule: r, State: s, Message: message, Remedy: r.Remedy}
+	turn, _, _ := strings.Cut(r.Remedy, "\nfix: ") // the command is of this case
+	return Reason{Rule: r, State: s, Message: message, Remedy: turn}
 }
 
 // show quotes outside text for a message: what a reader cannot see is escaped.
