@@ -15,6 +15,9 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/internal/workflow"
 )
 
+// maxSearched is how much of a file is searched that is too large to be judged.
+const maxSearched = 16 << 20
+
 // file is one workflow.
 type file struct {
 	path   string // from the top level
@@ -28,8 +31,8 @@ type file struct {
 	// broken is why the file cannot be judged; "" when it can. Line 0 is unknown.
 	broken string
 	line   int
-	// merge says that it is broken by a merge key alone: the rest was read.
-	merge bool
+	// huge says that not even its text was searched.
+	huge bool
 }
 
 // job is one job of a workflow.
@@ -92,6 +95,11 @@ func (r *reader) file(p string) *file {
 		if doc.Err != nil {
 			f.broken = safetext.Clean(doc.Err.Error())
 		}
+		if doc.State == gate.TooLarge {
+			// It still concerns the gate where it names it.
+			f.text = string(gate.ReadDocument(r.tree, p, maxSearched).Data)
+			f.huge = f.text == ""
+		}
 		return f
 	}
 	f.text = string(doc.Data)
@@ -109,7 +117,7 @@ func (r *reader) file(p string) *file {
 		return f
 	}
 	if n := parsed.MergeKey(); n != nil {
-		f.broken, f.line, f.merge = "it uses a YAML merge key, which GitHub does not follow", n.Line, true
+		f.broken, f.line = "it uses a YAML merge key, which GitHub does not follow", n.Line
 	}
 	jobs := get(f.root, "jobs")
 	if jobs == nil || jobs.Kind != yaml.MappingNode {

@@ -36,7 +36,7 @@ func (a *Audit) CLISource() governance.Gate {
 	mentions := regexp.MustCompile(`aahp|handoff-gate`)
 	for _, f := range a.files {
 		if f.undecided() {
-			if mentions.MatchString(f.text) || f.text == "" && mentions.MatchString(strings.ToLower(f.base)) {
+			if mentions.MatchString(f.text) || f.huge || f.text == "" && mentions.MatchString(strings.ToLower(f.base)) {
 				s.add(Undecidable, report.Error, f.path, max(f.line, 1), "", "the workflow cannot be judged: "+f.broken, Undecidable.Remedy)
 			}
 			continue

@@ -92,7 +92,7 @@ func (v *verifier) undecidable() {
 		switch {
 		case f.undecided():
 			runs := slices.ContainsFunc(f.jobs, func(j *job) bool { return len(j.verify)+len(j.govern) > 0 })
-			if promised || runs || concerns.MatchString(f.text) {
+			if promised || runs || f.huge || concerns.MatchString(f.text) {
 				v.unclear(f, f.line, "the workflow cannot be judged: "+f.broken)
 			}
 		case promised && !v.keeps(f, byGovernance, map[*file]bool{}):
