@@ -1,45 +1,51 @@
 package packaging
 
 import (
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// docs/commands.md has a section for each command that the program lists, and each
-// section has the flags that the program's own help has.
+// docs/commands.md has a section for each command that the program lists, in the
+// order of the help. Each has the flags and exit statuses of the command and of those
+// below it.
 func TestCommandsPage(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "handoff-gate")
-	command(t, root(t), nil, "go", "build", "-o", binary, ".")
 	sections := map[string]string{}
+	var order []string
 	for _, section := range strings.Split(read(t, "docs/commands.md"), "\n## `")[1:] {
 		name, text, _ := strings.Cut(section, "`")
 		sections[name] = text
+		order = append(order, name)
 	}
-	help := command(t, "", nil, binary, "help")
-	names := regexp.MustCompile(`(?m)^  ([a-z-]+) {2,}`).FindAllStringSubmatch(help, -1)
-	if len(names) == 0 {
-		t.Fatalf("no commands in\n%s", help)
+	all := commands(t)
+	if !slices.Equal(order, all.order) {
+		t.Errorf("the sections are\n%v, the help lists\n%v", order, all.order)
 	}
-	for _, name := range names {
-		text, ok := sections[name[1]]
-		if !ok {
-			t.Errorf("no section %s", name[1])
-			continue
-		}
-		delete(sections, name[1])
-		usage := command(t, "", nil, binary, "help", name[1])
-		for _, flag := range regexp.MustCompile(`--[a-z][a-z-]+`).FindAllString(usage, -1) {
-			if !strings.Contains(text, flag) {
-				t.Errorf("the section %s does not mention %s", name[1], flag)
+	stated := regexp.MustCompile(`(?s)Exit status(?:es)?:? (\d.*?)(?:\n\n|$)|\n(\| Exit status \|.*?)(?:\n\n|$)`)
+	number := regexp.MustCompile(`(?:^|[;.]\s?|\n\| )(\d) `)
+	for _, name := range all.order {
+		text := sections[name]
+		for flag := range all.flags(name) {
+			if !regexp.MustCompile(`(?m)(?:^|[^\w-])` + flag + `(?:[^\w-]|$)`).MatchString(text) {
+				t.Errorf("the section %s does not mention %s", name, flag)
 			}
 		}
-	}
-	for name := range sections {
-		t.Errorf("the section %s is about no command of this version", name)
+		m := stated.FindStringSubmatch(text)
+		if m == nil {
+			continue // the table at the top of the page is true of it
+		}
+		found := map[string]bool{}
+		for _, n := range number.FindAllStringSubmatch(m[1]+m[2], -1) {
+			found[n[1]] = true
+		}
+		if want := all.statuses(name); !maps.Equal(found, want) {
+			t.Errorf("the section %s has the exit statuses %v, the help %v", name, found, want)
+		}
 	}
 }
 
