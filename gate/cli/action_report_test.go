@@ -290,7 +290,7 @@ func TestActionCannotRun(t *testing.T) {
 		checkRun bool
 	}{
 		"bad input":                 {func(s *site) { s.input("summary", "yes") }, "input summary", true},
-		"input of another version":  {func(s *site) { s.input("claim", "true") }, "input claim", true},
+		"input without another":     {func(s *site) { s.input("claim", "true") }, "input claim", true},
 		"no such path":              {func(s *site) { s.input("path", "packages/none") }, "packages/none", true},
 		"a path without a handoff":  {func(s *site) { s.input("path", "src") }, "src holds no folder .ai/handoff", true},
 		"nothing matches":           {func(s *site) { s.input("path", "packages/*") }, "nothing was found", true},
@@ -525,10 +525,11 @@ func TestActionInputs(t *testing.T) {
 		{"checks", "true", 2},
 		{"policy-from", "main", 2},
 		{"secrets", "all", 2},
-		{"packets", "*.json", 2},
+		{"packets", "../*.json", 2},
+		{"packets-all", "perhaps", 2},
 		{"claim", "true", 2},
-		{"ledger", "file", 2},
-		{"sessions", "docs", 2},
+		{"ledger", "../file", 2},
+		{"sessions", "/docs", 2},
 		{"sessions", "off", 0},
 		{"governance", "false", 0},
 		{"governance", "yes", 2},
