@@ -93,7 +93,7 @@ func (p *actionPackets) matches(ctx context.Context) (head []gate.Entry, found b
 }
 
 // list lists what the patterns select in a tree, and tells of each pattern how
-// much.
+// much. The registry may stand among its packets: it is none.
 func (p *actionPackets) list(ctx context.Context, tree string, each func(pattern string, matched int)) ([]gate.Entry, error) {
 	byPath := map[string]gate.Entry{}
 	for _, pattern := range p.in.Globs {
@@ -103,7 +103,7 @@ func (p *actionPackets) list(ctx context.Context, tree string, each func(pattern
 		}
 		glob, matched := pathglob.Parse(pattern), 0
 		for _, e := range entries {
-			if glob.Match(e.Path) {
+			if e.Path != p.in.Registry && glob.Match(e.Path) {
 				byPath[e.Path] = e
 				matched++
 			}
