@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
 	"github.com/handoff-gate/handoff-gate/gate/internal/lines"
 	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/report"
@@ -50,20 +51,20 @@ const byteOrderMark = "\ufeff"
 
 // parseHistory reads a changelog. A byte order mark at its beginning is ignored.
 func parseHistory(data []byte) *history {
-	h := &history{lines: splitLines(strings.TrimPrefix(decode(data), byteOrderMark)), links: map[string]bool{}}
+	h := &history{lines: splitLines(strings.TrimPrefix(ecma.Decode(data), byteOrderMark)), links: map[string]bool{}}
 	for i, line := range h.lines {
 		at := heading{line: i + 1}
 		if label, ok := referenceLink(line); ok {
 			h.links[label] = true
 		}
 		if name, ok := strings.CutPrefix(line, "### "); ok {
-			at.name = trim(name)
+			at.name = ecma.Trim(name)
 			h.sections = append(h.sections, at)
 		}
 		if !strings.HasPrefix(line, "## ") {
 			continue
 		}
-		whole := strings.TrimRightFunc(line, isSpace)
+		whole := strings.TrimRightFunc(line, ecma.IsSpace)
 		if m := releaseHeading.FindStringSubmatch(whole); m != nil {
 			at.name, at.date, at.known = m[1], m[2], true
 			h.releases = append(h.releases, at)
@@ -87,9 +88,9 @@ func referenceLink(line string) (label string, ok bool) {
 	if !ok || label == "" || strings.Contains(label, "]") {
 		return "", false
 	}
-	address := strings.TrimLeftFunc(rest, isSpace)
+	address := strings.TrimLeftFunc(rest, ecma.IsSpace)
 	s := scheme.FindString(address)
-	return label, s != "" && len(address) > len(s) && strings.IndexFunc(address, isSpace) < 0
+	return label, s != "" && len(address) > len(s) && strings.IndexFunc(address, ecma.IsSpace) < 0
 }
 
 // compareCores compares the numbers X.Y.Z of two versions, whatever follows them.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
 	"github.com/handoff-gate/handoff-gate/gate/internal/fake"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsregexp"
 )
@@ -32,7 +33,7 @@ func asSpecified(data string) string {
 		case strings.HasPrefix(line, "## "):
 			fmt.Fprintf(&b, "%d bad\n", i+1)
 		case strings.HasPrefix(line, "### "):
-			fmt.Fprintf(&b, "%d section %q\n", i+1, trim(line[4:]))
+			fmt.Fprintf(&b, "%d section %q\n", i+1, ecma.Trim(line[4:]))
 		}
 	}
 	return b.String()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/conform"
+	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsregexp"
 	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/report"
@@ -145,7 +146,7 @@ var decimal = regexp.MustCompile(`^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$`)
 // isNumber tells whether a text is a decimal number, blanks around it aside, and
 // equal to the advertised one.
 func isNumber(text, advertised string) bool {
-	text = trim(text)
+	text = ecma.Trim(text)
 	return decimal.MatchString(text) && conform.Compare(text, advertised) == 0
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsregexp"
 	"github.com/handoff-gate/handoff-gate/gate/internal/lines"
 	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
@@ -46,7 +47,7 @@ var refusedTargets = []string{
 // journal compares the release journal with its changelog. what says what was
 // compared, "" for nothing.
 func (j *Judge) journal(log *Log) (what string, findings []report.Finding) {
-	if log.Target == nil || trim(log.Target.Text) == "" {
+	if log.Target == nil || ecma.Trim(log.Target.Text) == "" {
 		return "", []report.Finding{j.config(TargetUnset, log.Span, "generate.log names no target.", "Name the journal's file in generate.log.target.")}
 	}
 	target, resolved, why := j.resolve(log.Target.Text)
@@ -80,7 +81,7 @@ func (j *Judge) journal(log *Log) (what string, findings []report.Finding) {
 	if doc.State != gate.Present {
 		return what, stale(j.in.Config.Path, log.Target.Span, fmt.Sprintf("The journal %s cannot be read: %s.", j.quote(log.Target.Text), j.unread(doc)))
 	}
-	got := strings.Split(strings.ReplaceAll(decode(doc.Data), "\r", ""), "\n")
+	got := strings.Split(strings.ReplaceAll(ecma.Decode(doc.Data), "\r", ""), "\n")
 	line, expected := firstDifference(got, "# "+j.title(log), wanted)
 	if line == 0 {
 		return what, nil
@@ -137,16 +138,16 @@ const maxHeadline = 120
 // headline makes one line of plain text of a release: of the first of its lines
 // that is not blank.
 func headline(body []string) string {
-	i := slices.IndexFunc(body, func(line string) bool { return trim(line) != "" })
+	i := slices.IndexFunc(body, func(line string) bool { return ecma.Trim(line) != "" })
 	if i < 0 {
 		return ""
 	}
 	s := strings.ReplaceAll(body[i], "**", "")
 	if strings.HasPrefix(s, "-") || strings.HasPrefix(s, "*") {
-		s = strings.TrimLeftFunc(s[1:], isSpace)
+		s = strings.TrimLeftFunc(s[1:], ecma.IsSpace)
 	}
 	s = strings.ReplaceAll(s, "`", "")
-	s = strings.Join(strings.FieldsFunc(s, isSpace), " ")
+	s = strings.Join(strings.FieldsFunc(s, ecma.IsSpace), " ")
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
 			return -1
@@ -215,7 +216,7 @@ func (j *Judge) statedVersion() (what string, findings []report.Finding) {
 		return "", []report.Finding{j.at(StatedVersion, p, report.Span{}, fmt.Sprintf("The file that states the current version cannot be read: %s.", j.unread(doc)),
 			"Make it a regular file that the gate may read.")}
 	}
-	text := decode(doc.Data)
+	text := ecma.Decode(doc.Data)
 	m := statedVersion.FindStringSubmatchIndex(text)
 	if m == nil || j.pkg.Doc == nil {
 		return "", nil // a package.json that cannot be parsed is reported already

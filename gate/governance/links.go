@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsregexp"
 	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/report"
@@ -80,7 +81,7 @@ func (j *Judge) brokenLinks(c content) []report.Finding {
 	if c.why != "" {
 		return []report.Finding{j.at(LinksUnreadable, c.path, report.Span{}, "The file could not be searched: "+c.why+".", "Make the file readable.")}
 	}
-	text := decode(c.data)
+	text := ecma.Decode(c.data)
 	asked := map[string]string{} // why a file is not there, by its name
 	var b report.Bounded
 	full := false // so many were found that no more are listed

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsregexp"
 	"github.com/handoff-gate/handoff-gate/gate/internal/parallel"
 	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
@@ -193,7 +194,7 @@ func (j *Judge) forbidden(c content, patterns []activePattern) []report.Finding 
 	if c.why != "" {
 		return []report.Finding{j.at(PatternsUnreadable, c.path, report.Span{}, "The file could not be searched: "+c.why+".", "Make the file readable.")}
 	}
-	text := decode(c.data)
+	text := ecma.Decode(c.data)
 	patterns = slices.DeleteFunc(patterns, func(p activePattern) bool { return !p.re.MayMatch(text) })
 	var b report.Bounded
 	full := false // so many were found that no more are listed
@@ -222,7 +223,7 @@ func (j *Judge) forbidden(c content, patterns []activePattern) []report.Finding 
 func (j *Judge) forbiddenLine(path string, p activePattern, line string, number int) report.Finding {
 	// A line that is too long to be shown may hold a credential that is recognised as
 	// a whole only.
-	text := trim(line)
+	text := ecma.Trim(line)
 	if j.in.Mask != nil {
 		text = j.in.Mask(text)
 	}

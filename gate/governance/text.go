@@ -3,26 +3,11 @@ package governance
 import (
 	"sort"
 	"strings"
-	"unicode/utf8"
 
-	"golang.org/x/text/encoding/unicode"
-
+	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsregexp"
 	"github.com/handoff-gate/handoff-gate/gate/internal/lines"
 )
-
-// decode reads bytes as UTF-8: a byte order mark stays, invalid bytes become
-// U+FFFD as a browser or node would have them.
-func decode(data []byte) string {
-	if utf8.Valid(data) {
-		return string(data)
-	}
-	out, err := unicode.UTF8.NewDecoder().Bytes(data)
-	if err != nil {
-		return strings.ToValidUTF8(string(data), "\ufffd")
-	}
-	return string(out)
-}
 
 // splitLines splits a text at LF and CRLF. A text that ends in one has a last
 // empty line.
@@ -33,17 +18,6 @@ func splitLines(text string) []string {
 	}
 	return list
 }
-
-// isSpace tells the white space of JavaScript, which \s matches and trim removes.
-func isSpace(r rune) bool {
-	switch r {
-	case '\t', '\n', '\v', '\f', '\r', ' ', 0xA0, 0x1680, 0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF:
-		return true
-	}
-	return r >= 0x2000 && r <= 0x200A
-}
-
-func trim(s string) string { return strings.TrimFunc(s, isSpace) }
 
 // whole is a file as patterns see it that are matched over all of it: CRLF and CR
 // read as LF. It knows the lines of the file as it is.
@@ -62,7 +36,7 @@ var joint = jsregexp.MustCompile(`"\s*\+\s*\n?\s*"`, "g")
 
 // readWhole reads a file; with join adjacent string literals in it become one.
 func readWhole(data []byte, join bool) *whole {
-	text := decode(data)
+	text := ecma.Decode(data)
 	w := &whole{text: text, file: lines.New([]byte(text))}
 	var joints [][]int
 	if join {

@@ -64,18 +64,6 @@ func TestReadWhole(t *testing.T) {
 	}
 }
 
-func TestDecode(t *testing.T) {
-	// As node reads them: one U+FFFD for each longest part of a sequence.
-	for in, want := range map[string]string{
-		"é": "é", "a\xffb": "a\ufffdb", "\xe2\x82": "\ufffd", "\xe2\x82x": "\ufffdx", "\xf0\x9f\x98 ok": "\ufffd ok",
-		"\xed\xa0\x80": "\ufffd\ufffd\ufffd", "\xc0\xaf": "\ufffd\ufffd", "\ufeff\xff": "\ufeff\ufffd",
-	} {
-		if got := decode([]byte(in)); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
-	}
-}
-
 func TestSplitLines(t *testing.T) {
 	for in, want := range map[string]string{"": "[]", "a": "[a]", "a\n": "[a|]", "a\r\nb\r\n": "[a|b|]", "a\rb\r": "[a\rb\r]", "\r\n\n": "[||]"} {
 		if got := "[" + strings.Join(splitLines(in), "|") + "]"; got != want {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
 	"github.com/handoff-gate/handoff-gate/gate/internal/lines"
 	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/report"
@@ -103,7 +104,7 @@ func (j *Judge) versionGate() (string, []report.Finding) {
 			continue
 		}
 		if known {
-			findings = append(findings, j.versionSite(site, p, decode(doc.Data), version)...)
+			findings = append(findings, j.versionSite(site, p, ecma.Decode(doc.Data), version)...)
 		}
 	}
 	if !known {
