@@ -3,7 +3,9 @@ package run
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -343,7 +345,8 @@ func (r *sessionRun) aboutFolders(partly bool) {
 // index compares INDEX.json with the sessions: with all of them where it changed
 // itself, else with those that were verified.
 func (r *sessionRun) index(ctx context.Context, partly bool) error {
-	if r.in.Marked && !r.out.Found {
+	path := gate.Join(r.in.Root, session.IndexName)
+	if _, err := r.in.Now.Stat(path); errors.Is(err, fs.ErrNotExist) || r.in.Marked && !r.out.Found {
 		return nil
 	}
 	var heads []session.Head
@@ -354,7 +357,7 @@ func (r *sessionRun) index(ctx context.Context, partly bool) error {
 	}
 	switch {
 	case !partly:
-	case session.Changed(r.in.Now, r.in.Base, gate.Join(r.in.Root, session.IndexName)):
+	case session.Changed(r.in.Now, r.in.Base, path):
 		var err error
 		if heads, _, err = r.heads(ctx); err != nil {
 			return err
