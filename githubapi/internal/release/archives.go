@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -87,20 +88,32 @@ func (r Release) Archives(ctx context.Context, root, dir string, env []string, o
 	if err != nil {
 		return err
 	}
-	var sums strings.Builder
-	for _, p := range r.Platforms {
-		program, err := build(ctx, root, env, p, strings.TrimPrefix(r.Version, "v"), revision)
+	version := strings.TrimPrefix(r.Version, "v")
+	here := Platform{runtime.GOOS, runtime.GOARCH}
+	ours, err := build(ctx, root, env, here, version, revision)
+	if err != nil {
+		return err
+	}
+	texts, err := printed(ctx, here, ours)
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{"LICENSE", "README.md"} {
+		data, err := os.ReadFile(filepath.Join(root, name))
 		if err != nil {
 			return err
 		}
-		files := []packed{{name: p.Program(), mode: 0o755, data: program}}
-		for _, name := range []string{"LICENSE", "README.md"} {
-			data, err := os.ReadFile(filepath.Join(root, name))
-			if err != nil {
+		texts = append(texts, packed{name: name, mode: 0o644, data: data})
+	}
+	var sums strings.Builder
+	for _, p := range r.Platforms {
+		program := ours
+		if p != here {
+			if program, err = build(ctx, root, env, p, version, revision); err != nil {
 				return err
 			}
-			files = append(files, packed{name: name, mode: 0o644, data: data})
 		}
+		files := append([]packed{{name: p.Program(), mode: 0o755, data: program}}, texts...)
 		pack := packTar
 		if p.OS == "windows" {
 			pack = packZip
@@ -141,6 +154,34 @@ func build(ctx context.Context, root string, env []string, p Platform, version, 
 		return nil, fmt.Errorf("build for %s/%s: %w\n%s", p.OS, p.Arch, err, output)
 	}
 	return os.ReadFile(file)
+}
+
+// printed are the files that the program prints of itself: its manual page, and
+// completion for shells.
+func printed(ctx context.Context, here Platform, program []byte) ([]packed, error) {
+	dir, err := os.MkdirTemp("", "handoff-gate-texts-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, here.Program())
+	if err := os.WriteFile(file, program, 0o755); err != nil { //nolint:gosec // it is a program.
+		return nil, err
+	}
+	var files []packed
+	for _, f := range []struct{ name, command string }{
+		{"man/handoff-gate.1", "man"},
+		{"completions/handoff-gate.bash", "completion bash"},
+		{"completions/_handoff-gate", "completion zsh"},
+		{"completions/handoff-gate.fish", "completion fish"},
+	} {
+		text, err := exec.CommandContext(ctx, file, strings.Fields(f.command)...).Output()
+		if err != nil {
+			return nil, fmt.Errorf("handoff-gate %s: %w", f.command, err)
+		}
+		files = append(files, packed{name: f.name, mode: 0o644, data: text})
+	}
+	return files, nil
 }
 
 // packed is one file of an archive.

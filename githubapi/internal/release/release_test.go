@@ -316,6 +316,12 @@ func TestRehearse(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	// Whoever installs the program gets its manual page and completion with it.
+	listed, err := exec.CommandContext(t.Context(), "tar", "-tzf", filepath.Join(dist, platforms[0].Archive(rehearsedVersion))).Output()
+	want := "handoff-gate\nman/handoff-gate.1\ncompletions/handoff-gate.bash\ncompletions/_handoff-gate\ncompletions/handoff-gate.fish\nLICENSE\nREADME.md\n"
+	if err != nil || string(listed) != want {
+		t.Errorf("the archive holds (%v)\n%s", err, listed)
+	}
 	if !strings.Contains(out.String(), "has the same bytes") || !strings.Contains(out.String(), "M\taction.yml") {
 		t.Errorf("it says\n%s", &out)
 	}
