@@ -12,8 +12,8 @@ import (
 )
 
 // docs/commands.md has a section for each command that the program lists, in the
-// order of the help. Each has the flags and exit statuses of the command and of those
-// below it.
+// order of the help. Each has the flags, defaults and exit statuses of the command
+// and of those below it.
 func TestCommandsPage(t *testing.T) {
 	sections := map[string]string{}
 	var order []string
@@ -33,6 +33,11 @@ func TestCommandsPage(t *testing.T) {
 		for flag := range all.flags(name) {
 			if !regexp.MustCompile(`(?m)(?:^|[^\w-])` + flag + `(?:[^\w-]|$)`).MatchString(text) {
 				t.Errorf("the section %s does not mention %s", name, flag)
+			}
+		}
+		for _, row := range regexp.MustCompile("(?m)^\\| `(--[a-z-]+)[^|]*\\| `([^`|]+)` \\|").FindAllStringSubmatch(text, -1) {
+			if got := all.defaultOf(name, row[1]); got != row[2] {
+				t.Errorf("the section %s says that %s is %q by default, the help %q", name, row[1], row[2], got)
 			}
 		}
 		m := stated.FindStringSubmatch(text)

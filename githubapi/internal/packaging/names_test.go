@@ -84,6 +84,23 @@ func (r reference) flags(name string) map[string]string {
 	return all
 }
 
+// defaultOf is the value that a flag has where it is not given; "" where the help
+// tells none.
+func (r reference) defaultOf(name, flag string) string {
+	for _, path := range r.paths(name) {
+		_, text, found := strings.Cut(r.pages[path], "\n  "+flag+" ")
+		if !found {
+			continue
+		}
+		text, _, _ = strings.Cut(text, "\n  -")
+		text, _, _ = strings.Cut(text, "\n\n")
+		if m := regexp.MustCompile(`\(default: ([^()]*)\)$`).FindStringSubmatch(strings.Join(strings.Fields(text), " ")); m != nil {
+			return m[1]
+		}
+	}
+	return ""
+}
+
 func (r reference) statuses(name string) map[string]bool {
 	all := map[string]bool{}
 	for _, path := range r.paths(name) {
