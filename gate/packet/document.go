@@ -81,8 +81,8 @@ type Document struct {
 	handoff *jsondoc.Value    // nil unless it is an object
 	refusal *found            // why it cannot be judged at all; nil where it can
 
-	canonical []byte // of the handoff
-	sum       string // packet_sha256
+	message []byte // that a signature is over: the domain tag and the canonical handoff
+	sum     string // packet_sha256
 }
 
 // Read reads the bytes of a packet, of which there need be no more than the limit
@@ -104,11 +104,16 @@ func Read(path string, data []byte) *Document {
 		return d
 	}
 	d.handoff = h
-	d.canonical = strict.Canonical(h)
-	sum := sha256.Sum256(d.canonical)
+	// Rarely is the canonical form longer than what it is made of.
+	d.message = append(make([]byte, 0, len(packetDomain)+h.End-h.Off), packetDomain...)
+	d.message = strict.AppendCanonical(d.message, h)
+	sum := sha256.Sum256(d.canonical())
 	d.sum = hex.EncodeToString(sum[:])
 	return d
 }
+
+// canonical is the canonical form of the handoff.
+func (d *Document) canonical() []byte { return d.message[len(packetDomain):] }
 
 // Unreadable is a packet whose bytes cannot be had, with the reason as a sentence.
 func Unreadable(path, why string) *Document {

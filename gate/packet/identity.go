@@ -76,7 +76,7 @@ func (c *Judged) verifyBy(s *jsondoc.Value, from string) {
 		return
 	case keyGood:
 	}
-	if !k.public.verifies(append([]byte(packetDomain), c.doc.canonical...), text(s, fSig)) {
+	if !k.public.verifies(c.doc.message, text(s, fSig)) {
 		c.reject(signature, signatureInvalid, span(), "the signature does not verify by the key%s of %s: the handoff is not the one that was signed", kidOf(s), show(from))
 		return
 	}

@@ -197,15 +197,15 @@ func TestWorkedExample(t *testing.T) {
 		t.Errorf("entry %s", e)
 	}
 	d := Read("p.json", []byte(`{"handoff": `+worked+`}`))
-	if len(d.canonical) != 673 || d.sum != "1c5d3966c2c552601a1a8dc340f13e4f1b0139d582ae47aa173efadbf7c6b224" {
-		t.Errorf("%d bytes with SHA-256 %s", len(d.canonical), d.sum)
+	if len(d.canonical()) != 673 || d.sum != "1c5d3966c2c552601a1a8dc340f13e4f1b0139d582ae47aa173efadbf7c6b224" {
+		t.Errorf("%d bytes with SHA-256 %s", len(d.canonical()), d.sum)
 	}
 	for _, part := range []string{`{"acceptance":{"expires_at":"2026-10-05T00:00:00Z","output_schema"`, `"usd":2}`, `"est_usd":1e-05`, `"purpose":"Prüfe <M-1>"`, `"to":"bob","trace_id":"t-1"}`} {
-		if !strings.Contains(string(d.canonical), part) {
+		if !strings.Contains(string(d.canonical()), part) {
 			t.Errorf("the canonical form lacks %s", part)
 		}
 	}
-	if got := alice.sign(append([]byte(packetDomain), d.canonical...)); got != "Bffl6SgKo9Z5j2uWtufK8kSr4KfmkARmCT0WsTI_kCOBgkZHhNCE9KaddSmxMJXlCT1qFRWUBv8gZz_KVXVsDg" {
+	if got := alice.sign(d.message); got != "Bffl6SgKo9Z5j2uWtufK8kSr4KfmkARmCT0WsTI_kCOBgkZHhNCE9KaddSmxMJXlCT1qFRWUBv8gZz_KVXVsDg" {
 		t.Errorf("signature %s", got)
 	}
 	for body, want := range map[string]string{

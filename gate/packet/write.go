@@ -105,7 +105,7 @@ func (d *Draft) Sign(k *PrivateKey) error {
 	if k.HasKid {
 		sig += `,"kid":` + quote(k.Kid)
 	}
-	sig += `,"alg":"` + Ed25519 + `","sig":` + quote(k.sign(append([]byte(packetDomain), d.doc.canonical...))) + "}"
+	sig += `,"alg":"` + Ed25519 + `","sig":` + quote(k.sign(d.doc.message)) + "}"
 	d.set(d.doc.root, fSignature, sig)
 	return nil
 }
