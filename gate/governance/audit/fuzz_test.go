@@ -97,16 +97,16 @@ func judgeBoth(text string) func() {
 }
 
 // Hostile workflows are answered: nothing overflows, nothing hangs. How fast is
-// measured by BenchmarkHostile.
+// measured by BenchmarkHostileWorkflows.
 func TestHostile(t *testing.T) {
 	for name, text := range hostileScripts(1 << 16) {
 		t.Run(name, func(*testing.T) { judgeBoth(text)() })
 	}
 }
 
-// BenchmarkHostile is the slowest of the hostile workflows against an honest one
+// BenchmarkHostileWorkflows is the slowest of the hostile workflows against an honest one
 // of the same size.
-func BenchmarkHostile(b *testing.B) {
+func BenchmarkHostileWorkflows(b *testing.B) {
 	honest := gateJob(pullRequest, "", gateStep+strings.Repeat("      - run: make test TARGET=all # a step\n", (1<<20-400)/43))
 	var worst string
 	var most time.Duration

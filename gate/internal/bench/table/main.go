@@ -39,6 +39,8 @@ var figures = map[string][2]string{
 	"Markers":           {"Conflict markers of 50,000 files through one buffer", "`git grep -lE '^[[:space:]]*(<{7}\\|>{7})'`"},
 	"WorstPrefix":       {"The slowest of all texts that only begin what is looked for, 1 MiB", "ordinary text of the same size"},
 	"HostileFiles":      {"The slowest of the hostile workflow files, 1 MiB", "an honest one of the same size"},
+	"HostileScripts":    {"Splitting the worst step of a workflow, 1 MiB", "a plain step of the same size"},
+	"HostileWorkflows":  {"The audit of the worst workflow, 1 MiB", "an honest one of the same size"},
 	"LookIntoADeepTree": {"A look below 300 folders that were listed before", "a look at the top"},
 	"Small":             {"`verify --level ci`, 100 changed files, git included", "as many starts of `git version`, one after another"},
 	"Archive/time/full": {"`verify --level full`, 50 MB `LOG-ARCHIVE.md`", "`sha256sum` and two `grep -E` over that file"},
