@@ -37,11 +37,7 @@ type HookSettings struct {
 
 // Command is what a hook runs, of the program of that name.
 func (h GitHook) Command(program string, s HookSettings) string {
-	project := s.Project
-	if strings.HasPrefix(project, "-") {
-		project = "./" + project // no flag
-	}
-	return program + " verify " + safetext.ShellQuote(project) + " --level " + string(h.Level)
+	return program + " verify " + safetext.ShellPath(s.Project) + " --level " + string(h.Level)
 }
 
 // script is the hook itself, for a POSIX shell. git runs it at the top level.

@@ -70,7 +70,7 @@ func (a *action) packets(ctx context.Context, _ []run.Project) (others, error) {
 	}
 	out := others{found: found || p.hasRegistry(), entries: p.entries(), again: p.again("PACKET")}
 	if len(checked) > 0 {
-		out.again = p.again(safetext.ShellQuote(checked[0].Path))
+		out.again = p.again(safetext.ShellPath(checked[0].Path))
 	}
 	p.count = len(out.entries)
 	a.claims = p
@@ -230,7 +230,7 @@ func (p *actionPackets) judge(ctx context.Context, checked []gate.Entry) error {
 	g.SetLimit(runtime.GOMAXPROCS(0))
 	for i, e := range checked {
 		g.Go(func() error {
-			file := safetext.ShellQuote(e.Path)
+			file := safetext.ShellPath(e.Path)
 			c, err := run.JudgePacket(jctx, p.read(e), p.registry, p.a.checkout.Work, packet.Options{
 				Now: p.now, Receiver: p.in.Receiver, Strict: p.in.Strict, RegistrySeen: i > 0,
 				Commands: packet.Commands{File: file, Workspace: ".", Again: p.again(file)},

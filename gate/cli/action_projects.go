@@ -29,7 +29,7 @@ func (a *action) projects(ctx context.Context) (out []run.Project, nothing, err 
 			return
 		}
 		seen[path] = true
-		out = append(out, run.Project{Path: path, Commands: a.commands(path), Given: safetext.ShellQuote(path), Removed: removed})
+		out = append(out, run.Project{Path: path, Commands: a.commands(path), Given: safetext.ShellPath(path), Removed: removed})
 	}
 	var found *manifests
 	for _, line := range a.in.Paths {
@@ -77,7 +77,7 @@ func (a *action) projects(ctx context.Context) (out []run.Project, nothing, err 
 // commands are what remedies end in, as a person would run them at the top
 // level of a clone.
 func (a *action) commands(path string) gate.Commands {
-	again := "handoff-gate verify " + safetext.ShellQuote(path) + " --level ci"
+	again := "handoff-gate verify " + safetext.ShellPath(path) + " --level ci"
 	if id := a.target.Base.ID; id != "" {
 		again += " --base " + id
 	}

@@ -228,7 +228,7 @@ func (a *action) installs(ctx context.Context, t trees, projects []run.Project) 
 				continue
 			}
 			one := in
-			one.Dir, one.Again = f.Path, a.again("handoff-gate install verify "+safetext.ShellQuote(f.Path))
+			one.Dir, one.Again = f.Path, a.again("handoff-gate install verify "+safetext.ShellPath(f.Path))
 			out.entries = append(out.entries, one.Entry(f.Judge(one)))
 		}
 	}

@@ -42,7 +42,7 @@ func runCheck(ctx context.Context, p Process, args []string) error {
 	if err != nil {
 		return err
 	}
-	words := []string{"handoff-gate", "check", safetext.ShellQuote(project.given)}
+	words := []string{"handoff-gate", "check", safetext.ShellPath(project.given)}
 	withExec := strings.Join(append(words, "--allow-exec"), " ")
 	again := strings.Join(words, " ")
 	if *allow {

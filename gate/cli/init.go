@@ -88,7 +88,7 @@ func runInit(ctx context.Context, p Process, args []string) error {
 func (a *authoring) afterInit() string {
 	given := filepath.ToSlash(a.project.given)
 	dir := path.Join(given, gate.HandoffDir)
-	quoted := safetext.ShellQuote(dir)
+	quoted := safetext.ShellPath(dir)
 	return "next:\n" +
 		"  1. replace the placeholders in square brackets, such as [PROJECT], in " + adopt.Show(dir) + "\n" +
 		"  2. " + a.again("manifest") + "\n" +

@@ -63,7 +63,7 @@ func runInstallVerify(ctx context.Context, p Process, args []string) error {
 	rep, found, err := run.Installs(ctx, run.InstallOptions{
 		Dir: dir.dir, All: all, Start: start, Base: base.value, Environ: p.Environ,
 		Again: func(rel string) string {
-			again := "handoff-gate install verify " + safetext.ShellQuote(path.Join(filepath.ToSlash(dir.given), rel))
+			again := "handoff-gate install verify " + safetext.ShellPath(path.Join(filepath.ToSlash(dir.given), rel))
 			if base.given {
 				again += " --base " + safetext.ShellQuote(base.value)
 			}

@@ -190,7 +190,7 @@ func (c *packetCheck) reportCanStand() error {
 
 // commands are what remedies end in. To look once more claims nothing.
 func (c *packetCheck) commands() packet.Commands {
-	again := "handoff-gate packet check " + safetext.ShellQuote(c.file) + " --registry " + safetext.ShellQuote(c.registry.value)
+	again := "handoff-gate packet check " + safetext.ShellPath(c.file) + " --registry " + safetext.ShellQuote(c.registry.value)
 	workspace := ""
 	if c.workspace.given {
 		workspace = safetext.ShellQuote(c.workspace.value)
@@ -214,7 +214,7 @@ func (c *packetCheck) commands() packet.Commands {
 	if c.from.value == string(policy.FromBase) {
 		again += " --policy-from base --base " + safetext.ShellQuote(c.base.value)
 	}
-	return packet.Commands{File: safetext.ShellQuote(c.file), Workspace: workspace, Again: again}
+	return packet.Commands{File: safetext.ShellPath(c.file), Workspace: workspace, Again: again}
 }
 
 // readInput reads a file that the command line names, and not more of it than

@@ -351,7 +351,7 @@ func endPacket(
 		}
 		p.explain(o)
 	}
-	file := safetext.ShellQuote(files[0])
+	file := safetext.ShellPath(files[0])
 	again := "handoff-gate packet " + name + " " + file + l.again()
 	if l.claimFile.given {
 		again += " --claim-file " + safetext.ShellQuote(l.claimFile.value)

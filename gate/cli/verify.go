@@ -133,7 +133,7 @@ func runVerify(ctx context.Context, p Process, args []string) error {
 	if err != nil {
 		return err
 	}
-	words := []string{"handoff-gate", "verify", safetext.ShellQuote(project.given), "--level", level.value}
+	words := []string{"handoff-gate", "verify", safetext.ShellPath(project.given), "--level", level.value}
 	if base.given {
 		words = append(words, "--base", safetext.ShellQuote(base.value))
 	}
@@ -194,7 +194,7 @@ func runLint(ctx context.Context, p Process, args []string) error {
 	if err != nil {
 		return err
 	}
-	again := strings.Join(c.again([]string{"handoff-gate", "lint", safetext.ShellQuote(project.given)}), " ")
+	again := strings.Join(c.again([]string{"handoff-gate", "lint", safetext.ShellPath(project.given)}), " ")
 	checkout, target, err := project.open(ctx, p, true, again)
 	if err != nil {
 		return err
@@ -223,7 +223,7 @@ func openProject(paths []string) (project, error) {
 		return p, err
 	}
 	if info, err := os.Stat(filepath.Join(p.dir, filepath.FromSlash(gate.HandoffDir))); err != nil || !info.IsDir() {
-		return p, fmt.Errorf("%s holds no folder %s; name the project's folder, or begin a handoff set there: `handoff-gate init %s`", p.given, gate.HandoffDir, safetext.ShellQuote(p.given))
+		return p, fmt.Errorf("%s holds no folder %s; name the project's folder, or begin a handoff set there: `handoff-gate init %s`", p.given, gate.HandoffDir, safetext.ShellPath(p.given))
 	}
 	return p, nil
 }
@@ -268,7 +268,7 @@ func (p project) open(ctx context.Context, proc Process, hooks bool, again strin
 	}
 	commands := regenerate(p.dir, p.given)
 	commands.Again = again
-	return c, run.Project{Path: filepath.ToSlash(rel), Commands: commands, Given: safetext.ShellQuote(p.given)}, nil
+	return c, run.Project{Path: filepath.ToSlash(rel), Commands: commands, Given: safetext.ShellPath(p.given)}, nil
 }
 
 // regenerate names the command that regenerates the manifest as it runs there
@@ -284,8 +284,8 @@ func regenerate(dir, given string) gate.Commands {
 		}
 	}
 	return gate.Commands{
-		Regen:   "handoff-gate manifest " + safetext.ShellQuote(given),
-		Handoff: safetext.ShellQuote(path.Join(filepath.ToSlash(given), gate.HandoffDir)),
+		Regen:   "handoff-gate manifest " + safetext.ShellPath(given),
+		Handoff: safetext.ShellPath(path.Join(filepath.ToSlash(given), gate.HandoffDir)),
 	}
 }
 

@@ -506,7 +506,7 @@ func (c *checker) notUpdated(s *set, missing []int) {
 	}
 	handoff := c.Commands.Handoff
 	if handoff == "" {
-		handoff = safetext.ShellQuote(c.path(gate.HandoffDir))
+		handoff = safetext.ShellPath(c.path(gate.HandoffDir))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "Handoff-impacting files changed but handoff state did not: no new content in %s. Impacting changes:", strings.Join(names, " and "))

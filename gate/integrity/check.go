@@ -244,7 +244,7 @@ func (c *checker) regen() string {
 	}
 	handoff := c.in.Commands.Handoff
 	if handoff == "" {
-		handoff = safetext.ShellQuote(gate.Join(c.in.Project, gate.HandoffDir))
+		handoff = safetext.ShellPath(gate.Join(c.in.Project, gate.HandoffDir))
 	}
 	return c.in.Commands.Regen + " && git add " + handoff
 }

@@ -142,10 +142,10 @@ func (j *judging) unscannable(p, reason string) {
 func (j *judging) removeLock(p string) string {
 	for _, s := range j.in.Snapshots {
 		if s.Lock && s.Name != "working tree" {
-			return " What is committed already is mended by a commit of the deletion.\nfix: git rm -r -f " + safetext.ShellQuote(p)
+			return " What is committed already is mended by a commit of the deletion.\nfix: git rm -r -f " + safetext.ShellPath(p)
 		}
 	}
-	return "\nfix: rm " + safetext.ShellQuote(p)
+	return "\nfix: rm " + safetext.ShellPath(p)
 }
 
 // again is the last line of the remedy of an error that needs an edit.

@@ -64,6 +64,15 @@ func Escape(s string, limit int) string {
 	return b.String()
 }
 
+// ShellPath is ShellQuote for a path that stands where a command takes flags,
+// too: quotes alone keep no program from taking "-x" for one.
+func ShellPath(path string) string {
+	if strings.HasPrefix(path, "-") {
+		path = "./" + path
+	}
+	return ShellQuote(path)
+}
+
 // ShellQuote quotes s as one word for a POSIX shell, plain words as they are.
 // The word has no control or format character, no line end and no byte that is
 // not UTF-8, whatever s has: printf makes those, so that the name of a folder

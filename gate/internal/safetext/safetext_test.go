@@ -79,6 +79,23 @@ func TestShellQuote(t *testing.T) {
 	}
 }
 
+func TestShellPath(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{"packages/api", "packages/api"},
+		{".", "."},
+		{"", "''"},
+		{"-api", "./-api"},
+		{"--force", "./--force"},
+		{"-a b", "'./-a b'"},
+		{"a/-b", "a/-b"},
+		{"-\n", `"$(printf './-\012')"`},
+	} {
+		if got := ShellPath(tt.in); got != tt.want {
+			t.Errorf("ShellPath(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
+
 // A real shell must read each quoted word as the text it came from.
 func TestShellReadsQuotedWordsBack(t *testing.T) {
 	sh, err := exec.LookPath("sh")
