@@ -52,18 +52,19 @@ func (a *authoring) failed(err error) error {
 
 // again is a command of this program for the project, to be pasted.
 func (a *authoring) again(command string) string {
-	return adopt.Show("handoff-gate " + command + " " + safetext.ShellQuote(a.project.given))
+	return adopt.Show("handoff-gate " + command + " " + safetext.ShellPath(a.project.given))
 }
 
 // repository opens the repository that the project lies in; nil where there is
-// none that git accepts, or no git.
+// none that git accepts, or no git. One that git cannot read is an error: what is
+// written would silently lack its commit.
 func (a *authoring) repository(ctx context.Context) (*git.Repo, error) {
 	start, err := os.Getwd()
 	if err != nil {
 		return nil, err
 	}
 	repo, err := git.Open(ctx, git.Options{Dir: a.project.dir, StartDir: start, Environ: a.process.Environ})
-	if errors.Is(err, git.ErrNoRepository) {
+	if errors.Is(err, git.ErrNoRepository) && !errors.Is(err, git.ErrDamaged) {
 		return nil, ctx.Err()
 	}
 	return repo, err

@@ -2,9 +2,12 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"flag"
+	"fmt"
 	"strings"
 
+	"github.com/handoff-gate/handoff-gate/gate/git"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/run"
 )
@@ -40,7 +43,7 @@ func runDoctor(ctx context.Context, p Process, args []string) error {
 	if err != nil {
 		return err
 	}
-	words := []string{"handoff-gate", "doctor", safetext.ShellQuote(project.given)}
+	words := []string{"handoff-gate", "doctor", safetext.ShellPath(project.given)}
 	if o.Governance {
 		words = append(words, "--governance")
 	}
@@ -49,6 +52,9 @@ func runDoctor(ctx context.Context, p Process, args []string) error {
 		return err
 	}
 	defer checkout.Close()
+	if errors.Is(checkout.Refused, git.ErrDamaged) {
+		return fmt.Errorf("the repository of %s cannot be read: %w", project.given, checkout.Refused)
+	}
 	rep, result, facts, err := run.Doctor(ctx, checkout, target, o)
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate/catalog"
+	"github.com/handoff-gate/handoff-gate/gate/disk"
 	"github.com/handoff-gate/handoff-gate/gate/render"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
@@ -47,7 +48,12 @@ func writeReport(path string, rep *report.Report) error {
 	if err := render.JSON(&b, rep); err != nil {
 		return err
 	}
-	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil { //nolint:gosec // a report is for everybody to read.
+	write := func() error { return disk.Write(path, b.Bytes(), disk.WriteOptions{Mode: 0o644}) }
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		// A device or a pipe: nothing to replace.
+		write = func() error { return os.WriteFile(path, b.Bytes(), 0o644) } //nolint:gosec // a report is for everybody to read.
+	}
+	if err := write(); err != nil {
 		return fmt.Errorf("the report cannot be written: %w", err)
 	}
 	return nil

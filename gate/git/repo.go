@@ -64,6 +64,9 @@ var ErrNoRepository = errors.New("not a git repository")
 // cannot read it.
 var ErrDamaged = errors.New("the repository is damaged")
 
+// fatal is git's exit status when it dies by its own decision.
+const fatal = 128
+
 type damagedError struct{ error }
 
 func (e *damagedError) Unwrap() []error { return []error{e.error, ErrDamaged} }
@@ -108,14 +111,20 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	if _, rc, err := r.batch.request("HEAD^{commit}"); err == nil {
 		rc.Close()
 	} else if !errors.Is(err, fs.ErrNotExist) {
+		defer r.Close()
 		refused := fmt.Errorf("%w: %w", ErrNoRepository, err)
 		// What git refuses is no repository; what it accepts and then cannot read
-		// is one that is damaged.
-		if _, err := r.output(ctx, "rev-parse", "--git-dir"); err == nil {
-			refused = &damagedError{refused}
+		// is one that is damaged. A git that can say neither does not work, which
+		// says nothing of the folder.
+		_, err := r.output(ctx, "rev-parse", "--git-dir")
+		var said *Error
+		switch {
+		case err == nil:
+			return nil, &damagedError{refused}
+		case errors.As(err, &said) && said.Status == fatal:
+			return nil, refused
 		}
-		r.Close()
-		return nil, refused
+		return nil, err
 	}
 	return r, nil
 }
