@@ -2,6 +2,9 @@
 // payload, the Checks API, and the runner's inputs, outputs and files. Nothing
 // here decides a verdict. What the API refuses changes where findings are
 // shown, never what the gate says (github-action.md, first rule).
+//
+// A new input is a row of InputSpecs and a field of Inputs, a new output a name in
+// OutputNames; a new event is a case in target.go.
 package githubapi
 
 import (

@@ -1,5 +1,9 @@
 // Package catalog is the one table of every rule, put together from the rows
 // that each part declares.
+//
+// A new rule is a row in the Rules of the package that decides it, and so is here
+// at once; a new package with rules adds a line to Rules. docs/extending.md walks
+// through one.
 package catalog
 
 import (

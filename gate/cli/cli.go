@@ -1,5 +1,9 @@
 // Package cli is the command line: the table of commands, their flags, exit
 // statuses and the wiring of everything else (interface.md, "Program").
+//
+// A new command is a row of groups, and a function that parses its flags first;
+// help, manual page and completion follow from these. What the action verifies
+// beside projects is a function in action_others.go.
 package cli
 
 import (

@@ -2,6 +2,10 @@
 // gates it selects, and what each of them finds in the work tree
 // (aahp-governance.md 1 to 5, 9, 10). The command doctor, in gate/governance/doctor,
 // shares the configuration, the predicate, two of the gates and the record.
+//
+// A new gate is an id in IDs with a title, its condition in Applies, a case of
+// Judge.Gate with a file such as links.go that decides it, and its section in
+// schema/aahp-config.schema.json.
 package governance
 
 import (

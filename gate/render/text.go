@@ -10,6 +10,11 @@
 //	JSON, SARIF  json.go      escapes with the same value
 //	commands     commands.go  the runner's own escapes
 //	Markdown     inert.go     code, every ASCII punctuation character an entity
+//
+// A new renderer is a function over a finished report in a file of its own here,
+// with a value of --format in gate/cli. A format that people read in another way
+// than layer by layer has its own text, as session.go and packet.go are, and names
+// the file that stands for it in annotations.go.
 package render
 
 import (

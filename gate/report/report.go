@@ -1,6 +1,8 @@
 // Package report holds what the gate decided: findings in layers in projects,
 // their order and the verdict (interface.md, "Report"). It imports nothing of
 // this project; how a report looks is the business of gate/render.
+// A new format has its entries in Report.Projects, a new layer its own in
+// Project.Layers; neither needs a change here.
 package report
 
 import (

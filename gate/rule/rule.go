@@ -1,6 +1,9 @@
 // Package rule is the table of everything the gate can find. A layer declares
 // its rules as data; findings are made from them, and `rules`, `explain` and
 // docs/rules.md are printed from the same rows.
+//
+// A new rule is a variable in rules.go of its layer, listed in that package's Rules,
+// and the decision beside it in check.go (docs/extending.md).
 package rule
 
 import (

@@ -1,6 +1,11 @@
 // Package run is one run of the gate, for verify and action alike: it reads the
 // snapshots, lets every layer of every project decide, runs the declared checks
 // last and puts the report together. It knows no event and no flag.
+//
+// A new layer of an AAHP project is a pure package of its own and a row of layers,
+// with what it is to read in source. A new format beside AAHP is a pure package
+// that makes entries of report.Project, and a file here that reads for it, as
+// sessions.go does for gate/session.
 package run
 
 import (

@@ -9,6 +9,9 @@
 //	                         │    ▲
 //	                abandon  ▼    │ claim, epoch + 1
 //	                        RELEASED
+//
+// A new kind of ledger is a Store in a package of its own that passes
+// ledgertest.Run, and a prefix of --ledger in gate/cli.
 package ledger
 
 import (

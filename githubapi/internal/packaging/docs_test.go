@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/handoff-gate/handoff-gate/githubapi/internal/sample"
 )
 
 // docs/commands.md has a section for each command that the program lists, in the
@@ -105,5 +107,42 @@ func TestShellcheck(t *testing.T) {
 	cmd.Dir = root(t)
 	if output, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, output)
+	}
+}
+
+// docs/extending.md adds a rule by a diff of fewer than twenty lines. It applies to
+// this version, the commands below it work, and the rule does what the page says.
+func TestExtending(t *testing.T) {
+	if testing.Short() {
+		t.Skip("SKIPPED: compiles the program; not with -short")
+	}
+	page := read(t, "docs/extending.md")
+	_, text, _ := strings.Cut(page, "\n```diff\n")
+	diff, text, found := strings.Cut(text, "\n```\n")
+	if !found {
+		t.Fatal("there is no diff")
+	}
+	if n := len(regexp.MustCompile(`(?m)^\+[^+]`).FindAllString(diff, -1)); n != 19 {
+		t.Errorf("%d lines are added; the page says nineteen", n)
+	}
+	module := filepath.Join(t.TempDir(), "module")
+	if err := sample.CopyModule(t.Context(), root(t), module); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), "git", "apply", "--recount", "-")
+	cmd.Dir, cmd.Stdin = module, strings.NewReader(diff+"\n")
+	if output, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("the diff does not apply: %v\n%s", err, output)
+	}
+	commands := regexp.MustCompile(`(?m)^    (go .*)$`).FindAllStringSubmatch(text, -1)
+	if len(commands) != 3 {
+		t.Fatalf("the commands are %q", commands)
+	}
+	output := ""
+	for _, c := range commands {
+		output = command(t, module, nil, "sh", "-c", c[1])
+	}
+	if !strings.Contains(output, "tasks/title-is-id (warning)") {
+		t.Errorf("explain says\n%s", output)
 	}
 }
