@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -449,11 +450,22 @@ func TestReliability(t *testing.T) {
 			}
 		})
 	}
+	answers := make([][]string, len(apiFaults))
+	for i, f := range apiFaults {
+		answers[i] = make([]string, 2)
+		for j, k := range []kind{honest, forgotten} {
+			t.Run(fmt.Sprintf("action, %s, %d", f.title, j), func(t *testing.T) {
+				t.Parallel()
+				answers[i][j] = f.try(t, k)
+			})
+		}
+	}
 	t.Cleanup(func() {
-		if t.Failed() || skipped {
+		empty := func(row []string) bool { return slices.Contains(row, "") } // -run left some out
+		if t.Failed() || skipped || slices.ContainsFunc(cells, empty) || slices.ContainsFunc(answers, empty) {
 			return
 		}
-		page, want := filepath.Join("..", "..", "docs", "reliability.md"), reliabilityPage(all, cells)
+		page, want := filepath.Join("..", "..", "docs", "reliability.md"), reliabilityPage(all, cells, answers)
 		if *update {
 			if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
 				t.Error(err)
@@ -516,7 +528,7 @@ func (e ending) judge(t *testing.T, f disturbance, before map[string]string, nor
 	return fmt.Sprintf("exit %d, nothing written", e.status)
 }
 
-func reliabilityPage(all []disturbance, cells [][]string) string {
+func reliabilityPage(all []disturbance, cells, answers [][]string) string {
 	var b strings.Builder
 	b.WriteString(reliabilityIntroduction)
 	for j, f := range all {
@@ -533,6 +545,10 @@ func reliabilityPage(all []disturbance, cells [][]string) string {
 		for _, cell := range order {
 			fmt.Fprintf(&b, "| %s | %s |\n", cell, strings.Join(groups[cell], ", "))
 		}
+	}
+	b.WriteString("\n## GitHub's API fails the action\n\nThe verdict is that of the layers, in annotations of the job where no check run can be written.\n\n| The API | An honest pull request | One that forgets the handoff |\n|---|---|---|\n")
+	for i, f := range apiFaults {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", f.title, answers[i][0], answers[i][1])
 	}
 	return b.String()
 }
@@ -551,6 +567,72 @@ under each fault, and holds every ending to two sentences:
 that write several files, some of which were new already when the fault came; the next run completes
 their work. A process that is killed ahead of each of its changes to a file is the subject of tests of
 their own: for the commands that write a handoff set, for the ledgers of packets, and for two or more
-runs at once. So are GitHub's API when it stalls, closes half-way, resets or loses its answers
-([ledgers](packet-ledger.md)), and the checks that a register declares.
+runs at once. So are the [ledger at GitHub](packet-ledger.md), whose answers are lost after the write took
+effect, and the checks that a register declares.
 `
+
+// apiFault is what an API does with each connection.
+type apiFault struct {
+	title  string
+	answer func(net.Conn)
+}
+
+var apiFaults = []apiFault{
+	{"closes every connection", func(net.Conn) {}},
+	{"resets every connection", func(c net.Conn) {
+		if tcp, ok := c.(*net.TCPConn); ok {
+			_ = tcp.SetLinger(0)
+		}
+	}},
+	{"never answers", func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }},
+	{"stops in the middle of an answer", func(c net.Conn) {
+		_, _ = c.Read(make([]byte, 4096))
+		_, _ = io.WriteString(c, "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 4096\r\n\r\n{\"id\": 7")
+	}},
+	{"closes its half and listens on", func(c net.Conn) {
+		if tcp, ok := c.(*net.TCPConn); ok {
+			_ = tcp.CloseWrite()
+		}
+		_, _ = io.Copy(io.Discard, c)
+	}},
+	{"answers with rubbish", func(c net.Conn) {
+		_, _ = c.Read(make([]byte, 4096))
+		_, _ = io.WriteString(c, "\x00\xff rubbish\r\n\r\n")
+	}},
+}
+
+// try runs the action against such an API. The verdict must be that of a run
+// without one.
+func (f apiFault) try(t *testing.T, k kind) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				f.answer(c)
+			}()
+		}
+	}()
+	s := newSite(t, k, ".")
+	s.at(s.C)
+	s.env["GITHUB_API_URL"] = "http://" + listener.Addr().String()
+	s.input("api-timeout", "1")
+	o := s.pullRun()
+	want := 0
+	if k == forgotten {
+		want = 1
+	}
+	if o.status != want || o.outputs["reporting"] != "commands" || want == 1 && len(o.named("error")) == 0 {
+		t.Errorf("exit status %d, want %d; reporting %q, %d errors\n%s", o.status, want, o.outputs["reporting"], len(o.named("error")), o.log)
+	}
+	return fmt.Sprintf("exit %d, reported by workflow commands", o.status)
+}
