@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"path"
 	"slices"
 	"strings"
@@ -617,4 +618,27 @@ func prefixOf(base, now [][]byte) bool {
 		}
 	}
 	return true
+}
+
+// counting counts how often each file is opened.
+type counting struct {
+	gate.Tree
+	opened map[string]int
+}
+
+func (c counting) Open(p string) (io.ReadCloser, gate.Entry, error) {
+	c.opened[path.Base(p)]++
+	return c.Tree.Open(p)
+}
+
+// Of equal members of a payload the last counts. However many there are, neither
+// file is read more than twice.
+func TestManyTimelinesInThePayload(t *testing.T) {
+	files := sample().Files()
+	edit(t, files, PayloadName, `"timeline": [`, strings.Repeat(`"timeline": [], "timeline": [{}], "timeline": 1, `, 1000)+`"timeline": [`)
+	tree := counting{put(dir, files), map[string]int{}}
+	same(t, judge(&Input{Place: place, Now: tree}), nil)
+	if n := max(tree.opened[TimelineName], tree.opened[PayloadName]); n > 2 {
+		t.Errorf("a file is opened %d times", n)
+	}
 }

@@ -177,28 +177,8 @@ func (c *checker) readPayload(t *turns) {
 		return
 	}
 	defer r.Close()
-	v := &payloadVisitor{c: c, t: t}
-	cp := newCopies(PayloadName)
-	turn := ecma.NewPicker(func() int { return 0 }, turnFields...)
-	v.elements = ecma.Splitter{
-		Begin: func(string, jsondoc.Kind) ecma.Visitor {
-			turn.Reset()
-			return turn
-		},
-		End: func() { v.compare(turn) },
-	}
-	err := cp.read(r, func(name string, k jsondoc.Kind) ecma.Visitor {
-		if name != "timeline" {
-			return nil
-		}
-		v.begin(k)
-		if k != jsondoc.Array {
-			return nil
-		}
-		v.elements.Reset()
-		return &v.elements
-	}, v.end)
-	v.close()
+	v := newPayloadVisitor(t.timeline, 1)
+	err := v.read(r)
 	var syntax *ecma.Error
 	switch {
 	case errors.As(err, &syntax):
@@ -206,41 +186,82 @@ func (c *checker) readPayload(t *turns) {
 	case err != nil:
 		c.broken(PayloadName, "cannot be read: "+safetext.Clean(err.Error()))
 	default:
-		t.payload, t.drift = cp, v.drift
-	}
-}
-
-// payloadVisitor compares the payload's turns with those of the timeline.
-type payloadVisitor struct {
-	c        *checker
-	t        *turns
-	elements ecma.Splitter
-
-	with   *timeline // what they are compared with; nil once a difference is found
-	again  io.Closer // of a second reading
-	read   bool      // the timeline was read once
-	drift  *drift
-	inside bool // an array of turns is read
-}
-
-// begin begins the member timeline. Of equal members the last counts, for which
-// the timeline is read once more.
-func (v *payloadVisitor) begin(k jsondoc.Kind) {
-	v.close()
-	v.drift, v.with, v.inside = nil, nil, k == jsondoc.Array
-	switch {
-	case !v.inside || v.t.timeline == nil:
-	case !v.read:
-		v.read, v.with = true, v.t.timeline
-	default:
-		if r := v.c.open(TimelineName); r != nil {
-			v.with, v.again = newTimeline(r), r
+		t.payload, t.drift = v.copies, v.drift
+		if v.seen > 1 && t.timeline != nil {
+			t.drift = c.lastTurns(v.seen)
 		}
 	}
 }
 
+// lastTurns compares the turns of a payload that has several members timeline, of
+// which the last counts. Both files are read once more, however many there are: to
+// start over at each of them would take a hostile payload's number of members times
+// the length of the timeline.
+func (c *checker) lastTurns(member int) *drift {
+	timeline := c.open(TimelineName)
+	if timeline == nil {
+		return nil
+	}
+	defer timeline.Close()
+	payload := c.open(PayloadName)
+	if payload == nil {
+		return nil
+	}
+	defer payload.Close()
+	with := newTimeline(timeline)
+	defer with.lines.close()
+	v := newPayloadVisitor(with, member)
+	if err := v.read(payload); err != nil {
+		c.broken(PayloadName, "cannot be read again: "+safetext.Clean(err.Error()))
+	}
+	return v.drift
+}
+
+// payloadVisitor compares the payload's turns with those of the timeline.
+type payloadVisitor struct {
+	copies   *copies
+	timeline *timeline // nil where it was not read
+	member   int       // which of the members timeline is compared, from 1
+	seen     int       // members timeline
+
+	turn     *ecma.Picker
+	elements ecma.Splitter
+	with     *timeline // what turns are compared with; nil where they are not, and once a difference is found
+	drift    *drift
+}
+
+func newPayloadVisitor(t *timeline, member int) *payloadVisitor {
+	v := &payloadVisitor{copies: newCopies(PayloadName), timeline: t, member: member}
+	v.turn = ecma.NewPicker(func() int { return 0 }, turnFields...)
+	v.elements = ecma.Splitter{
+		Begin: func(string, jsondoc.Kind) ecma.Visitor {
+			v.turn.Reset()
+			return v.turn
+		},
+		End: v.compare,
+	}
+	return v
+}
+
+// read reads the payload.
+func (v *payloadVisitor) read(r io.Reader) error { return v.copies.read(r, v.begin, v.end) }
+
+// begin begins a member of the payload.
+func (v *payloadVisitor) begin(name string, k jsondoc.Kind) ecma.Visitor {
+	if name != "timeline" {
+		return nil
+	}
+	v.seen++
+	if k != jsondoc.Array || v.seen != v.member {
+		return nil
+	}
+	v.with = v.timeline
+	v.elements.Reset()
+	return &v.elements
+}
+
 // compare compares one turn.
-func (v *payloadVisitor) compare(turn *ecma.Picker) {
+func (v *payloadVisitor) compare() {
 	if v.with == nil {
 		return
 	}
@@ -249,7 +270,7 @@ func (v *payloadVisitor) compare(turn *ecma.Picker) {
 		return
 	}
 	for i, name := range turnFields {
-		if !turn.Taken[i].Same(v.with.turn.Taken[i]) {
+		if !v.turn.Taken[i].Same(v.with.turn.Taken[i]) {
 			v.differs(v.with.last, fmt.Sprintf("the timeline and turn %d of the payload differ in %s", v.with.count, name))
 			return
 		}
@@ -260,20 +281,12 @@ func (v *payloadVisitor) differs(line int, what string) {
 	v.drift, v.with = &drift{line, what}, nil
 }
 
-// end ends the member timeline.
+// end ends a member of which there was something to be told.
 func (v *payloadVisitor) end() {
-	if v.inside && v.with != nil && v.with.next() {
+	if v.with != nil && v.with.next() {
 		v.differs(v.with.last, fmt.Sprintf("the timeline has more lines than the payload has turns (%d)", v.with.count-1))
 	}
-	v.inside = false
-}
-
-// close ends a second reading.
-func (v *payloadVisitor) close() {
-	if v.again != nil {
-		v.again.Close()
-		v.again = nil
-	}
+	v.with = nil
 }
 
 // judgeTurns judges the timeline by itself and against the manifest and the
