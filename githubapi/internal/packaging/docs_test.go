@@ -56,8 +56,10 @@ func TestCommandsPage(t *testing.T) {
 	}
 }
 
-// Every relative link of the documentation leads to something, headings included.
+// Every relative link of the documentation leads to something, headings included, and
+// to every page leads one.
 func TestLinks(t *testing.T) {
+	linked := map[string]bool{filepath.Join(root(t), "README.md"): true}
 	link := regexp.MustCompile(`\]\(([^)#:\s]*)(?:#([^)\s]*))?\)`)
 	for _, page := range append(files(t, "*.md"), files(t, "docs/*.md")...) {
 		data, err := os.ReadFile(page)
@@ -69,6 +71,9 @@ func TestLinks(t *testing.T) {
 			if m[1] != "" {
 				target = filepath.Join(filepath.Dir(page), m[1])
 			}
+			if target != page {
+				linked[target] = true
+			}
 			text, err := os.ReadFile(target)
 			if err != nil {
 				if info, statErr := os.Stat(target); statErr != nil || !info.IsDir() {
@@ -79,6 +84,11 @@ func TestLinks(t *testing.T) {
 			if m[2] != "" && !headings(string(text))[m[2]] {
 				t.Errorf("%s: %s has no heading #%s", filepath.Base(page), m[1], m[2])
 			}
+		}
+	}
+	for _, page := range append(files(t, "*.md"), files(t, "docs/*.md")...) {
+		if !linked[page] {
+			t.Errorf("no page leads to %s", filepath.Base(page))
 		}
 	}
 }

@@ -36,39 +36,93 @@ const maxImage = 18_000_000 // bytes
 // The owner of the checkout in these tests: neither root nor anyone else here.
 const ownerID = 12345
 
-// TestImage builds the image from the Dockerfile and uses it as a runner does.
-//
-// With HANDOFF_GATE_IMAGE set to the name of an image, that one is tested. Otherwise
-// the base images are replaced by stand-ins made on this machine: a Debian of the same
-// release by debootstrap, and the same with this machine's Go in it. The recipe is
-// built unchanged; what differs is where its two FROM lines lead.
-func TestImage(t *testing.T) {
+// shared is a folder for what is made once and used by several tests.
+var shared string
+
+func TestMain(m *testing.M) { os.Exit(testMain(m)) }
+
+func testMain(m *testing.M) int {
+	var err error
+	if shared, err = os.MkdirTemp("", "handoff-gate-packaging-*"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(shared)
+	defer removeImage()
+	return m.Run()
+}
+
+// once makes something for the first test that asks. Where that one is skipped or
+// fails, so do the others.
+type once struct {
+	sync.Once
+	name string
+}
+
+func (o *once) get(t *testing.T, what string, make func() string) string {
+	t.Helper()
+	o.Do(func() { o.name = make() })
+	if o.name == "" {
+		t.Skipf("SKIPPED: there is no %s; the first test that needed it says why", what)
+	}
+	return o.name
+}
+
+var theModule, theBinary, theImage once
+
+// module is a copy of this module, of which image and binary are built, so that they
+// can be compared.
+func module(t *testing.T) string {
+	t.Helper()
+	return theModule.get(t, "copy of the module", func() string {
+		dir := filepath.Join(shared, "module")
+		if err := sample.CopyModule(t.Context(), root(t), dir); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	})
+}
+
+// binary is the program as the image holds it.
+func binary(t *testing.T) string {
+	t.Helper()
+	return theBinary.get(t, "binary", func() string {
+		file := filepath.Join(shared, "handoff-gate")
+		command(t, module(t), []string{"CGO_ENABLED=0", "GOFLAGS=-mod=readonly"}, "go", "build", "-trimpath", "-buildvcs=false",
+			"-ldflags", "-s -w -buildid= -X main.version=0.1.0 -X main.commit=", "-o", file, ".")
+		return file
+	})
+}
+
+// image is the name of the image under test: the one that HANDOFF_GATE_IMAGE names, or
+// one that is built from the Dockerfile. For that the base images are replaced by
+// stand-ins made on this machine: a Debian of the same release by debootstrap, and the
+// same with this machine's Go in it. The recipe is built unchanged; what differs is
+// where its two FROM lines lead.
+func image(t *testing.T) string {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("SKIPPED: builds an image; not with -short")
 	}
 	if output, err := exec.CommandContext(t.Context(), "docker", "version").CombinedOutput(); err != nil {
 		t.Skipf("SKIPPED: no Docker engine answers here: %v\n%s", err, output)
 	}
-	// Image and binary are built from one copy, so that they can be compared.
-	module := filepath.Join(t.TempDir(), "module")
-	if err := sample.CopyModule(t.Context(), root(t), module); err != nil {
-		t.Fatal(err)
+	if name := os.Getenv("HANDOFF_GATE_IMAGE"); name != "" {
+		return name
 	}
-	image := os.Getenv("HANDOFF_GATE_IMAGE")
-	if image == "" {
-		image = buildImage(t, module)
-	}
-	binary := filepath.Join(t.TempDir(), "handoff-gate")
-	command(t, module, []string{"CGO_ENABLED=0", "GOFLAGS=-mod=readonly"}, "go", "build", "-trimpath", "-buildvcs=false",
-		"-ldflags", "-s -w -buildid= -X main.version=0.1.0 -X main.commit=", "-o", binary, ".")
+	return theImage.get(t, "image", func() string { return buildImage(t, module(t)) })
+}
 
+// TestImage uses the image as a runner does.
+func TestImage(t *testing.T) {
+	image, binary := image(t), binary(t)
 	t.Run("size", func(t *testing.T) { imageSize(t, image) })
 	t.Run("contents", func(t *testing.T) { imageContents(t, image, binary) })
 	t.Run("configuration", func(t *testing.T) { imageConfiguration(t, image) })
 	t.Run("same report as the binary", func(t *testing.T) { sameReport(t, image, binary) })
 	t.Run("as the runner starts it", func(t *testing.T) { asRunner(t, image, binary) })
 	t.Run("fetches a base over HTTPS", func(t *testing.T) { fetchesBase(t, image) })
-	t.Run("in workflows under act", func(t *testing.T) { imageUnderAct(t, image, module) })
+	t.Run("in workflows under act", func(t *testing.T) { imageUnderAct(t, image) })
 }
 
 // command runs a program and returns its output; it must succeed.
@@ -116,13 +170,18 @@ func buildImage(t *testing.T, module string) string {
 		"--build-arg", "GOPROXY=file:///proxy", "--build-arg", "SOURCE_DATE_EPOCH=1767225600",
 		"--build-arg", "CREATED=2026-01-01T00:00:00Z", ".")
 	t.Logf("image after %v", time.Since(start).Round(time.Second))
-	t.Cleanup(func() {
-		_ = exec.Command("docker", "rmi", "--force", image).Run()
-		// What the stages left: the next build may use the second again, for a day.
-		_ = exec.Command("docker", "image", "prune", "--force", "--filter", "label=handoff-gate.stage=build").Run()
-		_ = exec.Command("docker", "image", "prune", "--force", "--filter", "label=handoff-gate.stage=collect", "--filter", "until=24h").Run()
-	})
 	return image
+}
+
+// removeImage removes what buildImage made.
+func removeImage() {
+	if theImage.name == "" {
+		return
+	}
+	_ = exec.Command("docker", "rmi", "--force", theImage.name).Run()
+	// What the stages left: the next build may use the second again, for a day.
+	_ = exec.Command("docker", "image", "prune", "--force", "--filter", "label=handoff-gate.stage=build").Run()
+	_ = exec.Command("docker", "image", "prune", "--force", "--filter", "label=handoff-gate.stage=collect", "--filter", "until=24h").Run()
 }
 
 // standIns makes the two base images, or finds those of today.
@@ -656,31 +715,45 @@ func fetchesBase(t *testing.T, image string) {
 	}
 }
 
-// imageUnderAct runs the required-check example and the project's own workflow with the
-// image, in the form that a release's action.yml has; there it names the image by digest.
-func imageUnderAct(t *testing.T, image, module string) {
-	act := tool(t, "github.com/nektos/act")
-	// The job itself runs in a container: only then does act give a container action its
-	// mounts. Any Linux will do for it.
+// jobImage makes act run jobs in a container: only then does it give a container action
+// its mounts. Any Linux will do for it.
+func jobImage(t *testing.T) []string {
+	t.Helper()
 	job := "handoff-gate-test/debian:" + time.Now().UTC().Format("20060102")
 	if err := exec.CommandContext(t.Context(), "docker", "image", "inspect", job).Run(); err != nil {
 		t.Skip("SKIPPED: there is no image for act to run the job in")
 	}
-	more := []string{"--platform", "ubuntu-latest=" + job, "--bind"}
-	released := strings.Replace(read(t, "action.yml"), "image: Dockerfile", "image: docker://"+image, 1)
-	t.Run("example", func(t *testing.T) { exampleUnderAct(t, act, released, more...) })
+	return []string{"--platform", "ubuntu-latest=" + job, "--bind"}
+}
+
+// released is action.yml in the form of a release, which names the image; there it does
+// so by digest.
+func released(t *testing.T, image string) string {
+	t.Helper()
+	return strings.Replace(read(t, "action.yml"), "image: Dockerfile", "image: docker://"+image, 1)
+}
+
+// imageUnderAct runs the required-check example and the project's own workflow with the
+// image, in the form that a release's action.yml has.
+func imageUnderAct(t *testing.T, image string) {
+	act := tool(t, "github.com/nektos/act")
+	more := jobImage(t)
+	metadata := released(t, image)
+	t.Run("example", func(t *testing.T) { exampleUnderAct(t, act, metadata, more...) })
 
 	// The project's own workflow, in a copy of this module whose action names the image.
+	clone := filepath.Join(t.TempDir(), "module")
+	command(t, "", nil, "git", "clone", "--quiet", module(t), clone)
 	commit := func(path, text string) string {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(module, path), []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(clone, path), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		command(t, module, nil, "git", "add", "--", path)
-		command(t, module, nil, "git", "-c", "user.name=Ada", "-c", "user.email=ada@example.com", "commit", "--quiet", "--message", path)
-		return strings.TrimSpace(command(t, module, nil, "git", "rev-parse", "HEAD"))
+		command(t, clone, nil, "git", "add", "--", path)
+		command(t, clone, nil, "git", "-c", "user.name=Ada", "-c", "user.email=ada@example.com", "commit", "--quiet", "--message", path)
+		return strings.TrimSpace(command(t, clone, nil, "git", "rev-parse", "HEAD"))
 	}
-	workflow := filepath.Join(module, ".github", "workflows", "handoff.yml")
+	workflow := filepath.Join(clone, ".github", "workflows", "handoff.yml")
 	for _, tt := range []struct {
 		name, path string
 		passes     bool
@@ -689,9 +762,9 @@ func imageUnderAct(t *testing.T, image, module string) {
 		{"own workflow, something else changed", "CONTRIBUTING.md", true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			base := commit("action.yml", released+"# "+tt.name+"\n")
+			base := commit("action.yml", metadata+"# "+tt.name+"\n")
 			head := commit(tt.path, read(t, tt.path)+"# one more line\n")
-			underAct(t, act, module, workflow, sample.PullRequest("opened", base, head), tt.passes, more...)
+			underAct(t, act, clone, workflow, sample.PullRequest("opened", base, head), tt.passes, more...)
 		})
 	}
 }

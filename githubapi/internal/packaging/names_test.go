@@ -384,7 +384,7 @@ func stepsOf(t *testing.T, name string, node *yaml.Node) int {
 }
 
 // sources is the text of everything that can make a name mean something: code,
-// recipes, workflows, schemas and templates, each after its own path.
+// recipes, workflows, schemas and templates; and the paths of all files.
 func sources(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
@@ -393,9 +393,10 @@ func sources(t *testing.T) string {
 			return err
 		}
 		name := d.Name()
-		if d.IsDir() && (name == ".git" || name == ".cache" || name == "docs" || name == "dist") {
+		if d.IsDir() && (name == ".git" || name == ".cache" || name == "dist") {
 			return filepath.SkipDir
 		}
+		fmt.Fprintln(&b, filepath.ToSlash(file))
 		if d.IsDir() || strings.HasSuffix(name, "_test.go") || strings.HasSuffix(name, ".md") || strings.HasSuffix(name, ".txtar") {
 			return nil
 		}
@@ -404,7 +405,6 @@ func sources(t *testing.T) string {
 			return err
 		}
 		data, err := os.ReadFile(file)
-		fmt.Fprintln(&b, filepath.ToSlash(file))
 		b.Write(data)
 		b.WriteByte('\n')
 		return err

@@ -15,6 +15,9 @@ import (
 	"github.com/handoff-gate/handoff-gate/githubapi/internal/sample"
 )
 
+// tools are the tools that were built.
+var tools = map[string]*once{}
+
 // tool builds one of the pinned tools of .github/tools and returns its path. A test
 // that needs one is skipped where it can be had neither from the module cache nor
 // from a module proxy.
@@ -23,13 +26,19 @@ func tool(t *testing.T, pkg string) string {
 	if testing.Short() {
 		t.Skip("SKIPPED: builds a tool; not with -short")
 	}
-	file := filepath.Join(t.TempDir(), filepath.Base(pkg))
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-modfile=.github/tools/workflows.mod", "-o", file, pkg)
-	cmd.Dir = root(t)
-	if output, err := cmd.CombinedOutput(); err != nil {
-		t.Skipf("SKIPPED: %s cannot be built here (no module proxy?): %v\n%s", pkg, err, output)
+	name := filepath.Base(pkg)
+	if tools[pkg] == nil {
+		tools[pkg] = &once{}
 	}
-	return file
+	return tools[pkg].get(t, name, func() string {
+		file := filepath.Join(shared, name)
+		cmd := exec.CommandContext(t.Context(), "go", "build", "-modfile=.github/tools/workflows.mod", "-o", file, pkg)
+		cmd.Dir = root(t)
+		if output, err := cmd.CombinedOutput(); err != nil {
+			t.Skipf("SKIPPED: %s cannot be built here (no module proxy?): %v\n%s", pkg, err, output)
+		}
+		return file
+	})
 }
 
 // files are those that match a pattern below the root, at least one.
@@ -146,14 +155,18 @@ func usable(t *testing.T, name string, with map[string]string) {
 // the image.
 func TestExampleUnderAct(t *testing.T) {
 	act := tool(t, "github.com/nektos/act")
-	binary := filepath.Join(t.TempDir(), "handoff-gate")
-	command(t, root(t), nil, "go", "build", "-o", binary, ".")
-	composite := read(t, ".github/actions/run/action.yml")
-	start := regexp.MustCompile(`run: exec bash .*`).ReplaceAllLiteralString(composite, "run: exec "+binary+" action")
-	if start == composite {
+	exampleUnderAct(t, act, composite(t, "exec "+binary(t)+" action"), "--platform", "ubuntu-latest=-self-hosted")
+}
+
+// composite is the composite action with another command in place of its script.
+func composite(t *testing.T, command string) string {
+	t.Helper()
+	text := read(t, ".github/actions/run/action.yml")
+	start := regexp.MustCompile(`run: exec bash .*`).ReplaceAllLiteralString(text, "run: "+command)
+	if start == text {
 		t.Fatal("the composite action's command has changed; so must this test")
 	}
-	exampleUnderAct(t, act, start, "--platform", "ubuntu-latest=-self-hosted")
+	return start
 }
 
 // exampleUnderAct runs the required-check example with an action of the given metadata
@@ -184,15 +197,27 @@ func exampleUnderAct(t *testing.T, act, metadata string, more ...string) {
 	}
 }
 
-// underAct runs a workflow by act for a pull_request event in a workspace that is
-// checked out already, and tells whether it passed as expected; a failure must be for
-// want of an updated handoff.
+// underAct runs a workflow for a pull_request event in a workspace that is checked out
+// already, and tells whether it passed as expected; a failure must be for want of an
+// updated handoff.
+func underAct(t *testing.T, act, workspace, workflow string, event []byte, passes bool, more ...string) {
+	t.Helper()
+	log, status := runAct(t, act, workspace, workflow, "pull_request", event, more...)
+	if passed := status == 0; passed != passes {
+		t.Fatalf("the workflow passed: %t, expected %t\n%s", passed, passes, log)
+	}
+	if !passes && !strings.Contains(log, "handoff-not-updated") {
+		t.Fatalf("the workflow failed for another reason\n%s", log)
+	}
+}
+
+// runAct runs a workflow by act in a workspace that is checked out already.
 //
 // Act is a second implementation of the runner, so it finds what a test that calls the
 // program cannot: names of inputs and outputs, the composite's environment, mounts.
 // What it would fetch from GitHub is replaced by folders; the checkout by one that does
 // nothing.
-func underAct(t *testing.T, act, workspace, workflow string, event []byte, passes bool, more ...string) {
+func runAct(t *testing.T, act, workspace, workflow, event string, payload []byte, more ...string) (log string, status int) {
 	t.Helper()
 	data, err := os.ReadFile(workflow)
 	if err != nil {
@@ -204,21 +229,16 @@ func underAct(t *testing.T, act, workspace, workflow string, event []byte, passe
 	}
 	nothing := actionFolder(t, "name: checkout\nruns:\n  using: composite\n  steps:\n    - run: 'true'\n      shell: bash\n")
 	file := filepath.Join(t.TempDir(), "event.json")
-	if err := os.WriteFile(file, event, 0o644); err != nil {
+	if err := os.WriteFile(file, payload, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	env := append(os.Environ(), "HOME="+t.TempDir(), "XDG_CACHE_HOME="+t.TempDir())
-	_, log, status := run(t, env, "", act, append([]string{
-		"pull_request", "--workflows", workflow, "--eventpath", file, "--directory", workspace,
+	_, log, status = run(t, env, "", act, append([]string{
+		event, "--workflows", workflow, "--eventpath", file, "--directory", workspace,
 		"--local-repository", string(checkout[1]) + "=" + nothing,
 		"--action-offline-mode", "--pull=false", "--no-cache-server", "--rm",
 	}, more...)...)
-	if passed := status == 0; passed != passes {
-		t.Fatalf("the workflow passed: %t, expected %t\n%s", passed, passes, log)
-	}
-	if !passes && !strings.Contains(log, "handoff-not-updated") {
-		t.Fatalf("the workflow failed for another reason\n%s", log)
-	}
+	return log, status
 }
 
 func actionFolder(t *testing.T, text string) string {

@@ -1,9 +1,11 @@
 package sample
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // Repository is the sample's name on the (stand-in) server.
@@ -15,20 +17,48 @@ const Token = "sample-token-of-no-value"
 // PullRequest is the payload of a pull_request event, with the fields that the
 // gate reads and a few that make it recognisable.
 func PullRequest(action, base, head string) []byte {
-	repository := map[string]any{
-		"name": "tide-tables", "full_name": Repository, "default_branch": "main",
-		"owner": map[string]any{"login": "harbour"},
-	}
-	data, err := json.MarshalIndent(map[string]any{
+	return payload(map[string]any{
 		"action": action, "number": 1,
 		"pull_request": map[string]any{
 			"number": 1, "title": "Add Torshavn", "state": "open",
 			"base": map[string]any{"ref": "main", "sha": base, "repo": repository},
 			"head": map[string]any{"ref": "northern-stations", "sha": head, "repo": repository},
 		},
-		"repository": repository,
-		"sender":     map[string]any{"login": "ada"},
-	}, "", "  ")
+	})
+}
+
+// MergeGroup is the payload of a merge_group event: the queue has merged a pull
+// request into the target branch for a try.
+func MergeGroup(base, head string) []byte {
+	return payload(map[string]any{
+		"action": "checks_requested",
+		"merge_group": map[string]any{
+			"base_ref": "refs/heads/main", "base_sha": base,
+			"head_ref": "refs/heads/gh-readonly-queue/main/pr-1-" + base, "head_sha": head,
+		},
+	})
+}
+
+// Push is the payload of a push event of a branch or a tag; before is "" where it is
+// new.
+func Push(ref, before, after string) []byte {
+	created := before == ""
+	if created {
+		before = strings.Repeat("0", len(after))
+	}
+	return payload(map[string]any{"ref": ref, "before": before, "after": after, "created": created, "deleted": false, "forced": false})
+}
+
+var repository = map[string]any{
+	"name": "tide-tables", "full_name": Repository, "default_branch": "main",
+	"owner": map[string]any{"login": "harbour"},
+}
+
+// payload adds what every event has.
+func payload(event map[string]any) []byte {
+	event["repository"] = repository
+	event["sender"] = map[string]any{"login": "ada"}
+	data, err := json.MarshalIndent(event, "", "  ")
 	if err != nil { // only for values that JSON has no form for
 		panic(err)
 	}
@@ -40,6 +70,8 @@ func PullRequest(action, base, head string) []byte {
 type Run struct {
 	Workspace string // the checkout
 	Commands  string // folder of the files behind GITHUB_OUTPUT and the like
+	Event     string // GITHUB_EVENT_NAME; "" is pull_request
+	Ref       string // GITHUB_REF; "" is the pull request's
 	SHA       string // GITHUB_SHA, the merge commit of a pull request
 	APIURL    string // of the (stand-in) server
 	ServerURL string
@@ -65,8 +97,8 @@ func (r Run) Environ(workspace, commands string) []string {
 		"GITHUB_ACTIONS=true", "CI=true",
 		"GITHUB_API_URL=" + r.APIURL, "GITHUB_SERVER_URL=" + r.ServerURL,
 		"GITHUB_REPOSITORY=" + Repository, "GITHUB_WORKSPACE=" + workspace,
-		"GITHUB_EVENT_NAME=pull_request", "GITHUB_EVENT_PATH=" + commands + "/event.json",
-		"GITHUB_SHA=" + r.SHA, "GITHUB_REF=refs/pull/1/merge",
+		"GITHUB_EVENT_NAME=" + cmp.Or(r.Event, "pull_request"), "GITHUB_EVENT_PATH=" + commands + "/event.json",
+		"GITHUB_SHA=" + r.SHA, "GITHUB_REF=" + cmp.Or(r.Ref, "refs/pull/1/merge"),
 		"GITHUB_OUTPUT=" + commands + "/output", "GITHUB_STEP_SUMMARY=" + commands + "/summary.md",
 		"GITHUB_WORKFLOW=handoff", "GITHUB_JOB=handoff", "GITHUB_RUN_ID=7", "GITHUB_RUN_ATTEMPT=1",
 		"INPUT_TOKEN=" + Token,

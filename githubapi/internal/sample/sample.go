@@ -86,6 +86,21 @@ func Checkout(ctx context.Context, dir, commit string) error {
 	return b.err
 }
 
+// Git runs git in a repository of the sample, as its author and on a date as
+// "2026-02-24T14:00:00Z", and gives what it prints.
+func Git(ctx context.Context, dir, date string, args ...string) (string, error) {
+	b := builder{ctx: ctx, dir: dir, date: date}
+	out := b.git(args...)
+	return out, b.err
+}
+
+// Overlay copies every file below source over the folder dir.
+func Overlay(source, dir string) error {
+	b := builder{dir: dir}
+	b.overlay(source)
+	return b.err
+}
+
 // builder runs git in one folder and keeps the first error, so that a history
 // reads as the list of its steps.
 type builder struct {
