@@ -186,6 +186,12 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
+// What stands beside a path does not matter for whether it leaves the folder.
+func TestEscapeWithoutHash(t *testing.T) {
+	record := strings.Replace(recordOf(pairs{{"../a", missing}, {"b", missing}}), `"missing"`, `"none"`, 1)
+	expect(t, check(installed(record, map[string]string{"SKILL.md": skill})), "path-escape skill/.agents-handoff-install.json:8", "record-inconsistent skill/.agents-handoff-install.json:8")
+}
+
 func TestHeader(t *testing.T) {
 	long := strings.Repeat("x", 3*maxLine)
 	for _, tt := range []struct {

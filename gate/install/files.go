@@ -23,7 +23,7 @@ func (c *checker) judge() string {
 	list, flaws := c.record.entries()
 	hashed := 0
 	for _, e := range list {
-		if e.hash != missing {
+		if e.hash != missing && e.hash != "" {
 			hashed++
 		}
 	}
@@ -38,7 +38,7 @@ func (c *checker) judge() string {
 	for _, e := range list {
 		if why := escapes(e.path); why != "" {
 			c.add(PathEscape, c.path(RecordName), e.at, fmt.Sprintf("the listed path %q %s; it is not opened", safetext.Clean(e.path), why), reinstall)
-		} else if c.matches(e) {
+		} else if e.hash != "" && c.matches(e) {
 			matched++
 		}
 	}

@@ -82,7 +82,7 @@ func (r *record) quoted(v *jsondoc.Value) string {
 // entry is one listed path.
 type entry struct {
 	path string // as it is recorded; a surrogate that stands alone is three bytes
-	hash string // 64 lower-case hex digits, or the word missing
+	hash string // 64 lower-case hex digits, or the word missing; "" where the record has neither
 	at   report.Span
 }
 
@@ -92,8 +92,7 @@ type flaw struct {
 	message string
 }
 
-// entries gives what `files` lists, and what is wrong with the list. Entries
-// that are sound are given in any case.
+// entries gives what `files` lists, and what is wrong with the list.
 func (r *record) entries() (list []entry, flaws []flaw) {
 	files := r.get("files")
 	if !files.Is(jsondoc.Object) {
@@ -109,7 +108,7 @@ func (r *record) entries() (list []entry, flaws []flaw) {
 		hash, ok := stringOf(m.Value)
 		if !ok || hash != missing && !isHash(hash) {
 			flaws = append(flaws, flaw{r.key(m), "the hash of " + safetext.Clean(m.Key) + " in files is " + r.quoted(m.Value) + ", not 64 lower-case hex digits and not \"" + missing + "\""})
-			continue
+			hash = ""
 		}
 		list = append(list, entry{m.Key, hash, r.key(m)})
 	}

@@ -56,7 +56,8 @@ func TestFindRoots(t *testing.T) {
 			laidOut(map[string]string{"docs/store/a": "", "c/x": ""}).With(map[string]*fake.File{
 				"handoffs": {Kind: gate.Symlink, Data: "docs/store"}, "c/handoffs": {Kind: gate.Symlink, Data: "/srv"}, "d/handoffs": {Kind: gate.Symlink, Data: "x"}, "e/store": {Kind: gate.Symlink, Data: "../c"},
 			}), nil,
-			[]string{"docs/store"}, nil,
+			[]string{"docs/store"},
+			nil,
 		},
 		{
 			"of the base alone",
