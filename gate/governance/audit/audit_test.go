@@ -342,6 +342,15 @@ func TestConditionalInShell(t *testing.T) {
 		{"in another shell, behind a test", []string{"bash -c '[ x ] && G'"}, true},
 		{"in another shell that is behind a test", []string{"[ x ] && sh -c 'G'"}, true},
 		{"in another shell, behind its exit", []string{"bash -c 'exit 0; G'"}, true},
+		{"in another shell that another program runs, behind its exit", []string{"timeout 60 bash -c 'exit 0; G'"}, true},
+		{"behind what takes the place of the shell", []string{"exec true", "G"}, true},
+		{"behind a function that does", []string{"f() { exec true; }", "f", "G"}, true},
+		{"behind what does so in a subshell", []string{"(exec true)", "G"}, false},
+		{"taking the place of the shell", []string{"exec G"}, false},
+		{"behind a redirection of the shell", []string{"exec 3>&1 2>&1", "G"}, false},
+		{"where commands are only read", []string{"set -n", "G"}, true},
+		{"where commands are only read, by the long name", []string{"set -o noexec", "G"}, true},
+		{"behind exit 256, which is 0", []string{"[ x ] && exit 256", "G"}, true},
 		{"behind the exit of another shell", []string{"bash -c 'exit 0'", "G"}, false},
 		{"behind a bare exit in a group after ||", []string{"[ -f x ] || { exit; }", "G"}, false},
 	} {
@@ -484,6 +493,16 @@ func TestSoftInShell(t *testing.T) {
 		{"a function", "", []string{"gate() { G; }", "gate", "echo"}, false},
 		{"a function called twice, once well", "", []string{"gate() { G; }", "gate || true", "gate"}, false},
 		{"a trap that ends well", "", []string{"trap 'exit 0' EXIT", "G"}, true},
+		{"a trap by a function that ends well", "", []string{"trap finish EXIT", "finish() { rm -f log; exit 0; }", "G"}, true},
+		{"a trap by a function that calls such a one", "", []string{"a() { exit; }", "b() { a; }", "trap 'b' 0", "G"}, true},
+		{"a trap by a function that cleans up", "", []string{"finish() { rm -f log; }", "trap finish EXIT", "G"}, false},
+		{"or exit 256, which is 0", "", []string{"G || exit 256"}, true},
+		{"or exit -0", "", []string{"G || exit -0"}, true},
+		{"or exit 257", "", []string{"G || exit 257"}, false},
+		{"a coprocess", "", []string{"coproc G"}, true},
+		{"another shell behind another program", "", []string{"timeout 60 bash -c 'G || true'"}, true},
+		{"a shell in a container", "", []string{"docker run --rm img /bin/sh -c 'G; true'"}, true},
+		{"a shell in a container, alone", "", []string{"docker run --rm img sh -c 'G'"}, false},
 		{"a trap that cleans up", "", []string{"trap 'rm -f log' EXIT", "G"}, false},
 		{"another shell, or true", "", []string{"bash -c 'G || true'"}, true},
 		{"another shell, others behind", "", []string{"bash -c 'G; echo'"}, true},
@@ -510,6 +529,44 @@ func TestSoftInShell(t *testing.T) {
 				t.Errorf("%s\ngot  %s\nwant %s", strings.Join(tt.lines, "\n"), got, want)
 			}
 		})
+	}
+}
+
+// A shell of the workflow's own making need not run the script; then nothing in it
+// is a run of the gate. Neither is what PowerShell and cmd only show.
+func TestScriptsNotRun(t *testing.T) {
+	for _, tt := range []struct {
+		shell, run string
+		want       string
+	}{
+		{"bash -n {0}", "G", "not-applicable"},
+		{"bash -eun {0}", "G", "not-applicable"},
+		{"bash -o noexec {0}", "G", "not-applicable"},
+		{"bash -c true {0}", "G", "not-applicable"},
+		{"cat {0}", "G", "not-applicable"},
+		{"/bin/true {0}", "G", "not-applicable"},
+		{"bash -e {0}", "G", "pass"},
+		{"bash --norc -eo pipefail {0}", "G", "pass"},
+		{"bash -c {0}", "G", "pass"},
+		{"bash -c 'source {0}'", "G", "pass"},
+		{"pwsh", "G", "pass"},
+		{"pwsh", "Write-Host G", "not-applicable"},
+		{"pwsh", "Write-Output 'G '", "not-applicable"},
+		{"cmd", "rem G", "not-applicable"},
+		{"cmd", "@REM G", "not-applicable"},
+		{"cmd", "@echo G", "not-applicable"},
+		{"cmd", ":: G", "not-applicable"},
+		{"cmd", "@G", "pass"},
+		{"cmd", "if exist x G", "advisory | step-conditional a.yml:7"},
+		{"cmd", "IF NOT EXIST x G", "advisory | step-conditional a.yml:7"},
+	} {
+		run := strings.ReplaceAll(tt.run, "G", gateCommand)
+		if got := found(verify(t, map[string]string{"a.yml": scriptIn("        shell: "+tt.shell+"\n", run)})); got != tt.want {
+			t.Errorf("%s: %s: %s, want %s", tt.shell, run, got, tt.want)
+		}
+	}
+	if got := found(verify(t, map[string]string{"aahp-verify.yml": gateJob(pullRequest+"defaults: {run: {shell: 'true {0}'}}\n", "", "      - run: "+gateCommand+"\n")})); got != "fail | undecidable aahp-verify.yml:1" {
+		t.Errorf("the defaults' shell: %s", got)
 	}
 }
 

@@ -180,6 +180,7 @@ func (r *reader) step(j *job, n *yaml.Node) *step {
 // mode is what the shell of a step does with a failure.
 type mode struct {
 	flat     bool // no POSIX shell: PowerShell, cmd, another language
+	idle     bool // it runs nothing of the script: cat {0}, bash -n {0}
 	errexit  bool // -e: the first failing command ends the script
 	pipefail bool
 }
@@ -203,8 +204,10 @@ func (s *step) shell() mode {
 		return mode{}
 	}
 	program := strings.TrimSuffix(words[0][strings.LastIndexAny(words[0], `/\`)+1:], ".exe")
-	posix := slices.Contains([]string{"bash", "sh", "dash", "zsh", "ksh"}, program)
+	posix := slices.Contains(shells, program)
 	switch {
+	case slices.Contains(idle, program):
+		return mode{idle: true}
 	case named == "bash":
 		return mode{errexit: true, pipefail: true}
 	case named == "sh":
@@ -212,7 +215,9 @@ func (s *step) shell() mode {
 	case posix && strings.Contains(named, "{0}"):
 		var o options
 		o.set(words[1:])
-		return mode{errexit: o.errexit == on}
+		at := commandOption(words[1:]) + 2 // of what it runs instead of a file
+		own := at > 1 && at < len(words) && !strings.HasPrefix(words[at], `"`) && !strings.HasPrefix(words[at], "'") && !strings.Contains(words[at], "{0}")
+		return mode{errexit: o.errexit == on, idle: own || o.noexec == on}
 	}
 	return mode{flat: !posix && !strings.Contains(named, "${{")}
 }

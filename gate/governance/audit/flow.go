@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/shell"
@@ -19,7 +20,7 @@ const (
 )
 
 // options are what one `set` does.
-type options struct{ errexit, pipefail setting }
+type options struct{ errexit, pipefail, noexec setting }
 
 // set reads the arguments of `set`, or those of the shell itself.
 func (o *options) set(args []string) {
@@ -38,6 +39,9 @@ func (o *options) set(args []string) {
 		if strings.Contains(arg[1:], "e") {
 			o.errexit = to
 		}
+		if strings.Contains(arg[1:], "n") {
+			o.noexec = to
+		}
 		if strings.Contains(arg[1:], "o") && i+1 < len(args) {
 			i++
 			switch args[i] {
@@ -45,6 +49,8 @@ func (o *options) set(args []string) {
 				o.errexit = to
 			case "pipefail":
 				o.pipefail = to
+			case "noexec":
+				o.noexec = to
 			}
 		}
 	}
@@ -161,22 +167,40 @@ func (f *flow) note(c *shell.Command) {
 
 var (
 	variableName = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*`)
-	isZero       = regexp.MustCompile(`^0+$`)
 	takesStatus  = regexp.MustCompile(`\$(?:\?|\{\?\})`)
 	endsWell     = regexp.MustCompile(`(?:^|[\s;&|{(])exit(?:\s+0)?\s*(?:$|[;&|})])`)
 )
 
+// isZero tells whether a status is success: a shell keeps the last eight bits of
+// the number.
+func isZero(status string) bool {
+	n, err := strconv.ParseInt(status, 10, 64)
+	return err == nil && n%256 == 0
+}
+
 // index notes the commands on which the answers rest.
 func (f *flow) index() {
 	var ending []*shell.Command // functions in which an exit ends the script as success
+	var traps []*shell.Command
+	ends := func(c *shell.Command) {
+		f.skip(c)
+		if b := borders(c)[0]; isFunction(b) {
+			ending = append(ending, b.(*shell.Command))
+		}
+	}
 	for _, c := range f.Commands {
 		name, args := c.Name(), c.Args()
 		switch {
+		case c.Exec && len(c.Words) > 0 && !f.mode.flat:
+			ends(c) // with the status of what it runs instead of the shell
 		case f.Functions[name] != nil:
 			f.calls[name] = append(f.calls[name], c)
 		case name == "set" && !f.mode.flat:
 			var o options
 			o.set(args)
+			if o.noexec == on {
+				ends(c)
+			}
 			at := borders(c)
 			b := at[slices.IndexFunc(at, func(b border) bool { return !isFunction(b) })]
 			sets := f.sets[b]
@@ -187,23 +211,24 @@ func (f *flow) index() {
 			}
 			f.sets[b] = sets
 		case name == "trap":
-			if len(args) > 1 && f.trap == 0 && endsWell.MatchString(args[0]) {
-				f.trap = c.Seq
-			}
+			traps = append(traps, c)
 		case name == "false":
 			if c.Index == len(c.In.Commands)-1 && !c.In.In.Background && f.nextOr(c.In) < 0 {
 				f.fails = append(f.fails, c.Seq)
 			}
 		case name == "exit" || name == "return":
-			if f.exit(c, name, args) && name == "exit" {
-				if fn, ok := borders(c)[0].(*shell.Command); ok && fn.Kind == shell.Function {
-					ending = append(ending, fn)
-				}
+			switch {
+			case !f.exit(c, name, args):
+			case name == "exit":
+				ends(c)
+			default:
+				f.skip(c)
 			}
 		}
 	}
 	// A call of such a function ends what the call stands in.
-	for done := map[*shell.Command]bool{}; len(ending) > 0; {
+	done := map[*shell.Command]bool{}
+	for len(ending) > 0 {
 		fn := ending[len(ending)-1]
 		ending = ending[:len(ending)-1]
 		if done[fn] {
@@ -214,6 +239,14 @@ func (f *flow) index() {
 			if f.skip(call); isFunction(borders(call)[0]) {
 				ending = append(ending, borders(call)[0].(*shell.Command))
 			}
+		}
+	}
+	for _, c := range traps {
+		args := c.Args()
+		if len(args) > 1 && f.trap == 0 && (endsWell.MatchString(args[0]) || slices.ContainsFunc(variableName.FindAllString(args[0], -1), func(name string) bool {
+			return done[f.Functions[name]]
+		})) {
+			f.trap = c.Seq
 		}
 	}
 }
@@ -240,7 +273,7 @@ func (f *flow) exit(c *shell.Command, name string, args []string) bool {
 		if behindOr(c) {
 			return false // it ends with the failure before it
 		}
-	case !isZero.MatchString(args[0]):
+	case !isZero(args[0]):
 		if c.Index == len(c.In.Commands)-1 {
 			f.fails = append(f.fails, c.Seq)
 		}
@@ -251,7 +284,6 @@ func (f *flow) exit(c *shell.Command, name string, args []string) bool {
 		}
 		return false
 	}
-	f.skip(c)
 	return true
 }
 
@@ -419,6 +451,9 @@ func (f *flow) handedOn(c *shell.Command) bool {
 func (f *flow) judge(c *shell.Command) verdict {
 	w := walk{flow: f, state: state{verdict: verdict{conditional: f.skipped(c), soft: f.trap > 0 && f.trap < c.Seq}}}
 	w.errexit, w.pipefail = f.options(c)
+	if f.mode.flat && (strings.EqualFold(c.Name(), "if") || strings.EqualFold(c.Name(), "else")) {
+		w.conditional = true // as cmd writes it: if exist FILE COMMAND
+	}
 	w.out(c)
 	return w.verdict
 }
@@ -483,7 +518,7 @@ func (w *walk) andOr(c *shell.Command) {
 			w.weak = true
 		}
 	}
-	if a.Background {
+	if a.Background || c.Name() == "coproc" {
 		w.soft, w.final = true, false
 	}
 }

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -68,15 +69,28 @@ var idle = []string{
 	"export", "local", "readonly", "declare", "typeset", "cd", "set", "curl", "wget", "tar", "touch", "mkdir", "ln", "head", "tail", "diff", "find", "which", "type", "hash", "false",
 }
 
-// runsNothing tells whether a command only names things.
-func runsNothing(c *shell.Command) bool {
+// flatIdle are those of PowerShell and cmd, in lower case.
+var flatIdle = []string{
+	"rem", "::", "write-host", "write-output", "write-information", "write-verbose", "write-debug", "write-warning", "write-error", "set-content", "add-content", "get-content", "out-file",
+	"title", "type", "copy", "del", "move",
+}
+
+// runsNothing tells whether a command only names things. flat says that it is one
+// of a shell that is not a POSIX one.
+func runsNothing(c *shell.Command, flat bool) bool {
 	name := c.Name()
 	if c.Looked || name == "" || slices.Contains(idle, name) {
 		return true
 	}
+	if flat {
+		name := strings.ToLower(strings.TrimPrefix(name, "@"))
+		if slices.Contains(flatIdle, name) || slices.Contains(idle, name) {
+			return true
+		}
+	}
 	args := c.Args()
-	switch name {
-	case "bash", "sh", "dash", "zsh", "ksh":
+	switch {
+	case slices.Contains(shells, name):
 		for _, arg := range args {
 			if !strings.HasPrefix(arg, "-") || arg == "--" {
 				return false
@@ -85,7 +99,7 @@ func runsNothing(c *shell.Command) bool {
 				return true
 			}
 		}
-	case "npm":
+	case name == "npm":
 		// What a script of package.json expands to is not in this file.
 		i := slices.IndexFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") })
 		return i >= 0 && slices.Contains([]string{"run", "run-script", "rum", "urn"}, args[i])
@@ -135,6 +149,7 @@ func helps(rest string) bool {
 // runs are the places where a step runs the gate.
 func (s *step) runs() []run {
 	switch {
+	case s.script != nil && s.script.mode.idle:
 	case s.script != nil:
 		return s.commands()
 	case s.action.ours:
@@ -150,7 +165,7 @@ func (s *step) commands() []run { return s.runsOf(s.script, 0) }
 func (s *step) runsOf(in *script, depth int) []run {
 	var all []run
 	for _, c := range in.Commands {
-		if runsNothing(c) || in.Functions[c.Name()] != nil {
+		if runsNothing(c, in.mode.flat) || in.Functions[c.Name()] != nil {
 			continue
 		}
 		if inner := innerScript(c); inner != nil && depth < maxShells {
@@ -184,25 +199,34 @@ func (s *step) runsOf(in *script, depth int) []run {
 // maxShells is how many shells within shells are looked into.
 const maxShells = 3
 
+// shells are the programs that take a script behind -c.
+var shells = []string{"bash", "sh", "dash", "zsh", "ksh"}
+
 // innerScript is the script that a command gives to another shell: bash -c SCRIPT,
-// or eval SCRIPT; nil when it gives none.
+// by itself or behind what runs it (timeout 60 bash -c SCRIPT), or eval SCRIPT;
+// nil when it gives none.
 func innerScript(c *shell.Command) *script {
-	var text string
-	var m mode
-	switch args := c.Args(); c.Name() {
-	case "bash", "sh", "dash", "zsh", "ksh":
-		i := commandOption(args)
-		if i < 0 || i+1 == len(args) {
-			return nil
+	if c.Name() == "eval" {
+		return inner(strings.Join(c.Args(), " "), mode{})
+	}
+	words := c.Args()
+	for i := range c.Words {
+		if !slices.Contains(shells, path.Base(c.Words[i].Value())) {
+			continue
+		}
+		args := words[i:]
+		at := commandOption(args)
+		if at < 0 || at+1 == len(args) {
+			continue
 		}
 		var o options
-		o.set(args[:i+1])
-		text, m = args[i+1], mode{errexit: o.errexit == on, pipefail: o.pipefail == on}
-	case "eval":
-		text = strings.Join(args, " ")
-	default:
-		return nil
+		o.set(args[:at+1])
+		return inner(args[at+1], mode{errexit: o.errexit == on, pipefail: o.pipefail == on})
 	}
+	return nil
+}
+
+func inner(text string, m mode) *script {
 	return &script{text: text, mode: m, Script: shell.Parse(text, shell.Options{})}
 }
 

@@ -149,7 +149,7 @@ func (s *sourcer) command(st *step, c *shell.Command, state *jobState) {
 	if words[0] == "cd" || words[0] == "pushd" {
 		state.moved = true
 	}
-	if runsNothing(c) {
+	if runsNothing(c, st.script.mode.flat) {
 		return
 	}
 	fetched := fetchOf(words)

@@ -377,7 +377,7 @@ func (p *parser) simple(c *Command) {
 		break
 	}
 	c.Words = words[len(c.Assigns):]
-	c.strip()
+	c.strip(p.flat)
 	c.Text = joined(c.Words, redirections)
 	c.Seq = p.number()
 	c.Last, c.EndLine = c.Seq, p.line
@@ -418,8 +418,9 @@ var wrappers = map[string]string{
 }
 
 // strip takes what stands before the command that is run: reserved words,
-// assignments, and env, exec, time, command and sudo.
-func (c *Command) strip() {
+// assignments, and env, exec, time, command and sudo. In flat text it leaves the if
+// and else of cmd, behind which a command stands without braces.
+func (c *Command) strip(flat bool) {
 	for len(c.Words) > 0 {
 		name := c.Name()
 		if m := assignment.FindStringSubmatch(string(c.Words[0])); m != nil {
@@ -428,10 +429,13 @@ func (c *Command) strip() {
 			continue
 		}
 		valued, wraps := wrappers[name]
-		if !wraps && !slices.Contains(reserved, string(c.Words[0])) {
+		first := string(c.Words[0])
+		ofCmd := flat && len(c.Words) > 1 && (strings.EqualFold(first, "if") || strings.EqualFold(first, "else"))
+		if !wraps && (ofCmd || !slices.Contains(reserved, first)) {
 			return
 		}
 		c.Words = c.Words[1:]
+		c.Exec = c.Exec || name == "exec"
 		for wraps && len(c.Words) > 0 && strings.HasPrefix(string(c.Words[0]), "-") {
 			option := c.Words[0].Value()
 			c.Words = c.Words[1:]

@@ -100,6 +100,8 @@ type Command struct {
 	Text    string
 	// Looked says that the command is only looked up: command -v.
 	Looked bool
+	// Exec says that the command, if it has words, takes the place of the shell.
+	Exec bool
 }
 
 // Assign is VAR=value.

@@ -128,6 +128,7 @@ func TestParseFlat(t *testing.T) {
 		"if ($a) { b } else { c; d }\ne": "<>; subshell{<$a>}; if{then <b>}; <>; if{then <c>; <d>}; <e>",
 		"a | b; c && d":                  "<a> | <b>; <c> && <d>",
 		"} a":                            "<a>",
+		"if exist a b\nelse c":           "<if exist a b>; <else c>",
 	} {
 		if got := show(shell.Parse(text, shell.Options{Flat: true})); got != want {
 			t.Errorf("%s\ngot  %s\nwant %s", text, got, want)
