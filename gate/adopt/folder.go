@@ -21,6 +21,8 @@ type Folder struct {
 	boundary string // the folder that no link may leave
 	ops      operations
 	progress Progress
+	ended    func() error
+	changing bool     // this run has begun to change something
 	lock     *os.File // the folder, locked; nil while it is not
 }
 
@@ -31,6 +33,10 @@ type Hooks struct {
 	Before func(operation string) error
 	// Progress is told how far reading or writing a file has come.
 	Progress Progress
+	// Ended is asked ahead of each piece of a file that is read, and its error ends
+	// the run. From the first change on it is asked no more: only a kill leaves a
+	// run's work half done.
+	Ended func() error
 }
 
 // Progress takes how far a work ("reading LOG.md") has come, in bytes.
@@ -77,9 +83,12 @@ func OpenFolderToRead(project, boundary string) (*Folder, error) {
 }
 
 func newFolder(root *os.Root, dir, boundary string, hooks Hooks) *Folder {
-	f := &Folder{root: root, dir: dir, boundary: boundary, ops: rootOperations{root}, progress: hooks.Progress}
+	f := &Folder{root: root, dir: dir, boundary: boundary, ops: rootOperations{root}, progress: hooks.Progress, ended: hooks.Ended}
 	if f.progress == nil {
 		f.progress = func(string, int64, int64) {}
+	}
+	if f.ended == nil {
+		f.ended = func() error { return nil }
 	}
 	if hooks.Before != nil {
 		f.ops = watched{f.ops, hooks.Before}
@@ -125,11 +134,15 @@ type handoffFile struct {
 	info     fs.FileInfo
 	linked   bool // it was reached through a link
 	progress func(done int64)
+	goOn     func() error
 	done     int64
 }
 
 // Read reads on.
 func (f *handoffFile) Read(p []byte) (int, error) {
+	if err := f.goOn(); err != nil {
+		return 0, err
+	}
 	n, err := f.file.Read(p)
 	f.done += int64(n)
 	f.progress(f.done)
@@ -138,6 +151,9 @@ func (f *handoffFile) Read(p []byte) (int, error) {
 
 // ReadAt reads at an offset.
 func (f *handoffFile) ReadAt(p []byte, off int64) (int, error) {
+	if err := f.goOn(); err != nil {
+		return 0, err
+	}
 	n, err := f.file.ReadAt(p, off)
 	f.done = max(f.done, off+int64(n))
 	f.progress(f.done)
@@ -218,13 +234,37 @@ func (f *Folder) openIn(root *os.Root, tree *disk.Tree, p, name string) (*handof
 		return nil, unreadable(err)
 	}
 	report := func(done int64) { f.progress("reading "+name, done, info.Size()) }
-	return &handoffFile{file: file, info: info, progress: report}, nil
+	return &handoffFile{file: file, info: info, progress: report, goOn: f.goOn}, nil
 }
+
+// goOn tells whether the run goes on; the error says why not.
+func (f *Folder) goOn() error {
+	if f.changing {
+		return nil
+	}
+	if err := f.ended(); err != nil {
+		return &EndedError{err}
+	}
+	return nil
+}
+
+// EndedError says that the run was ended while it had changed nothing yet.
+type EndedError struct{ cause error }
+
+func (e *EndedError) Error() string { return "not read to its end: " + e.cause.Error() }
+
+func (e *EndedError) Unwrap() error { return e.cause }
 
 // unreadable says that a file is there and cannot be read. It is no
 // fs.ErrNotExist, even where the file went away meanwhile: that there is no such
 // file is for the folder's listing to say.
-func unreadable(err error) error { return fmt.Errorf("cannot be read: %v", disk.Cause(err)) } //nolint:errorlint // see above.
+func unreadable(err error) error {
+	var ended *EndedError
+	if errors.As(err, &ended) {
+		return ended
+	}
+	return fmt.Errorf("cannot be read: %v", disk.Cause(err)) //nolint:errorlint // see above.
+}
 
 // follow gives where a link of the folder leads, relative to the boundary and
 // with no link left in it.
@@ -276,6 +316,7 @@ func (f *Folder) read(name string, limit int64) ([]byte, error) {
 // bytes; the new file has the mode of the one that was read under the name.
 // before, which may be nil, is asked right before the new file takes the name.
 func (f *Folder) Replace(name string, content io.WriterTo, before func() error) error {
+	f.changing = true
 	r := replacement{name: name, content: content, before: before}
 	switch info, err := f.root.Lstat(name); {
 	case errors.Is(err, fs.ErrNotExist):

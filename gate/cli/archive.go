@@ -82,7 +82,7 @@ func runArchive(ctx context.Context, p Process, args []string) error {
 	if err != nil {
 		return a.failed(err)
 	}
-	folder, err := a.folder(boundary)
+	folder, err := a.folder(ctx, boundary)
 	if err != nil {
 		return a.failed(err)
 	}

@@ -44,8 +44,14 @@ func (a *authoring) say(format string, args ...any) {
 
 func (a *authoring) warn(sentence string) { a.say("warning: %s\n", adopt.Show(sentence)) }
 
-// failed says why a command ended and gives exit status 1.
+// failed says why a command ended and gives exit status 1. A run that was ended has
+// not failed, and says so itself.
 func (a *authoring) failed(err error) error {
+	var ended *adopt.EndedError
+	if errors.As(err, &ended) {
+		a.meter.clear()
+		return ended
+	}
 	a.say("handoff-gate %s: %s\n", a.command, adopt.Show(err.Error()))
 	return exitStatus(statusFail)
 }
@@ -82,8 +88,8 @@ func (a *authoring) boundary(ctx context.Context) (string, error) {
 }
 
 // folder opens the handoff folder, to be written.
-func (a *authoring) folder(boundary string) (*adopt.Folder, error) {
-	return adopt.OpenFolder(a.project.dir, boundary, adopt.Hooks{Before: a.process.BeforeChange, Progress: a.meter.show})
+func (a *authoring) folder(ctx context.Context, boundary string) (*adopt.Folder, error) {
+	return adopt.OpenFolder(a.project.dir, boundary, adopt.Hooks{Before: a.process.BeforeChange, Progress: a.meter.show, Ended: ctx.Err})
 }
 
 // open opens the handoff folder and gathers what a manifest records of its place.
@@ -114,7 +120,7 @@ func (a *authoring) open(ctx context.Context, now time.Time) (*adopt.Folder, ado
 		return nil, facts, err
 	}
 	facts.Project = adopt.ProjectName(url, filepath.Base(abs))
-	folder, err := a.folder(boundary)
+	folder, err := a.folder(ctx, boundary)
 	return folder, facts, err
 }
 

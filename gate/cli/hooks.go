@@ -87,7 +87,7 @@ func (a *authoring) hookPlace(ctx context.Context) (adopt.HookPlace, adopt.HookS
 		return place, settings, fmt.Errorf("%s lies in no git repository that git, which must be installed, accepts", a.project.given)
 	}
 	defer repo.Close()
-	folder, err := a.folder(repo.Top())
+	folder, err := a.folder(ctx, repo.Top())
 	if err != nil {
 		return place, settings, err
 	}
