@@ -115,6 +115,11 @@ func TestRecognised(t *testing.T) {
 		{"INPUT_LEVEL=full handoff-gate action", below},
 		{"export INPUT_LEVEL=full; handoff-gate action", below},
 
+		{`"aahp" verify . --level ci`, runs},
+		{`"$HOME/bin/handoff-gate" verify . --level=ci`, runs},
+		{`node "$DIR/bin/aahp.js" 'verify' . "--level" "ci"`, runs},
+		{`bash "scripts/verify-handoff.sh" . --level "full"`, below},
+		{`"my handoff-gate" verify . --level ci`, nothing},
 		{"echo aahp verify . --level ci", nothing},
 		{"/bin/echo aahp verify . --level ci", nothing},
 		{`'echo' "aahp verify . --level ci"`, nothing},

@@ -2,12 +2,10 @@ package audit
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/handoff-gate/handoff-gate/gate/internal/shell"
 	"github.com/handoff-gate/handoff-gate/gate/internal/workflow"
 )
 
@@ -286,13 +284,12 @@ func (r *run) base() (b base, ok bool) {
 }
 
 // variable finds what a variable of a command is set to: before the command
-// itself, or in env. Where it is not found nothing is known of it.
+// itself, in an earlier one of its script, or in env. Where it is not found nothing
+// is known of it.
 func (r *run) variable(name string) (b base, ok bool) {
 	if r.command != nil {
-		for _, a := range slices.Backward(r.command.Assigns) {
-			if a.Name == name {
-				return base{r.step.expanded(shell.Word(a.Value).Value(), 0), r.step.line()}, true
-			}
+		if value, ok := r.assigned(name); ok {
+			return base{r.step.expanded(value, 0), r.step.line()}, true
 		}
 	}
 	m, ok := r.step.env(name)
@@ -305,6 +302,31 @@ func (r *run) variable(name string) (b base, ok bool) {
 	}
 	text, _ := scalar(m.Value)
 	return base{r.step.expanded(text, 0), line}, true
+}
+
+// assigned finds the value that the script gives a variable last before a run.
+func (r *run) assigned(name string) (value string, ok bool) {
+	for _, c := range r.step.script.Commands {
+		if c.Seq > r.command.Seq {
+			break
+		}
+		if c == r.command || len(c.Words) == 0 {
+			for _, a := range c.Assigns {
+				if a.Name == name {
+					value, ok = a.Value.Value(), true
+				}
+			}
+		}
+		switch c.Name() {
+		case "export", "declare", "typeset", "readonly", "local":
+			for _, arg := range c.Args() {
+				if n, v, set := strings.Cut(arg, "="); set && n == name {
+					value, ok = v, true
+				}
+			}
+		}
+	}
+	return value, ok
 }
 
 // flag gives the last value of a flag of a command.

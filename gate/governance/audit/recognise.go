@@ -132,6 +132,19 @@ func shapes(text string) []run {
 	return found
 }
 
+// unquoted is the text of a command in which only words with blanks are quoted, as
+// a shell tells no other from one without quotes: "$HOME/bin/handoff-gate" verify
+// runs the gate.
+func unquoted(c *shell.Command) string {
+	text := c.Text
+	for _, w := range c.Words {
+		if v := w.Value(); v != string(w) && strings.Contains(text, string(w)) && len(v) > 0 && !strings.ContainsAny(v, " \t\r\n") {
+			text = strings.Replace(text, string(w), v, 1)
+		}
+	}
+	return text
+}
+
 // helps tells whether the arguments behind a subcommand ask for its help, which
 // judges nothing.
 func helps(rest string) bool {
@@ -175,7 +188,7 @@ func (s *step) runsOf(in *script, depth int) []run {
 			}
 			continue
 		}
-		for _, r := range shapes(c.Text) {
+		for _, r := range shapes(unquoted(c)) {
 			r.step, r.command = s, c
 			for _, w := range c.Words {
 				r.words = append(r.words, w.Value())
