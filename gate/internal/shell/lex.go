@@ -112,10 +112,49 @@ func (p *parser) blanks() {
 			} else {
 				p.i = len(p.src)
 			}
+		case p.flat && p.joined() > 0:
+			p.i += p.joined()
+		case p.flat && c == '<' && p.at(1) == '#':
+			p.i = p.behind(2, "#>")
 		default:
 			return
 		}
 	}
+}
+
+// joined is the length of what joins two lines in PowerShell or cmd; 0 where no
+// such thing stands.
+func (p *parser) joined() int {
+	if c := p.at(0); c != '`' && c != '^' {
+		return 0
+	}
+	switch {
+	case p.at(1) == '\n':
+		return 2
+	case p.at(1) == '\r' && p.at(2) == '\n':
+		return 3
+	}
+	return 0
+}
+
+// behind gives the place behind the next end, from an offset on; the end of the
+// text where there is none.
+func (p *parser) behind(offset int, end string) int {
+	from := min(p.i+offset, len(p.src))
+	if n := strings.Index(p.src[from:], end); n >= 0 {
+		return from + n + len(end)
+	}
+	return len(p.src)
+}
+
+// hereString passes over a here-string of PowerShell, if one begins here.
+func (p *parser) hereString() bool {
+	quote := p.at(1)
+	if p.at(0) != '@' || quote != '\'' && quote != '"' || p.at(2) != '\n' && (p.at(2) != '\r' || p.at(3) != '\n') {
+		return false
+	}
+	p.i = p.behind(2, "\n"+string(quote)+"@")
+	return true
 }
 
 // redirection reads an operator and its target behind the number of a
@@ -194,6 +233,11 @@ func (p *parser) word() token {
 				return p.redirection(w.b.String())
 			}
 			return w.done()
+		case p.flat && p.hereString():
+			w.b.WriteString("@''")
+		case p.flat && c == '`':
+			w.b.WriteString(p.src[p.i:min(p.i+2, len(p.src))])
+			p.i = min(p.i+2, len(p.src))
 		default:
 			w.piece(c)
 		}

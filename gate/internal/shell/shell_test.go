@@ -128,6 +128,12 @@ func TestParseFlat(t *testing.T) {
 		"if ($a) { b } else { c; d }\ne": "<>; subshell{<$a>}; if{then <b>}; <>; if{then <c>; <d>}; <e>",
 		"a | b; c && d":                  "<a> | <b>; <c> && <d>",
 		"} a":                            "<a>",
+		"a `\n  b\nc ^\r\n  d":           "<a b>; <c d>",
+		"a `$b `n c":                     "<a `$b `n c>",
+		"a <# b\nc #> d\n<# e":           "<a d>",
+		"$a = @'\nb\n'@\nc":              "<$a = @''>; <c>",
+		"a @\"\r\nb\r\n\"@; c":           "<a @''>; <c>",
+		"a @\"\nb":                       "<a @''>",
 		"if exist a b\nelse c":           "<if exist a b>; <else c>",
 	} {
 		if got := show(shell.Parse(text, shell.Options{Flat: true})); got != want {
