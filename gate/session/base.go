@@ -22,7 +22,6 @@ import (
 type before struct {
 	m      manifest
 	parsed bool // the manifest is a JSON object
-	lines  int  // of a timeline that is not read, because it is the same file or not there
 	same   bool // the timeline is the same file
 }
 
@@ -32,7 +31,7 @@ func (c *checker) readBefore() *before {
 		return nil
 	}
 	b := &before{}
-	r, _, err := c.in.Base.Open(gate.Join(c.in.Before.Path, ManifestName))
+	r, err := c.openBase(ManifestName)
 	if err != nil {
 		c.baseErr(err)
 		return b
@@ -68,12 +67,28 @@ func (c *checker) openBefore(b *before) io.ReadCloser {
 		b.same = true
 		return nil
 	}
-	r, _, err := c.in.Base.Open(name)
+	r, err := c.openBase(TimelineName)
 	if err != nil {
 		c.baseErr(err)
 		return nil
 	}
 	return r
+}
+
+// openBase opens a file of the session's partner. A pointer of Git LFS is an error
+// here, whatever the state now is read from: the commit has nothing but the pointer.
+func (c *checker) openBase(name string) (io.ReadCloser, error) {
+	name = gate.Join(c.in.Before.Path, name)
+	r, _, err := c.in.Base.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	f := &file{ReadCloser: r}
+	if f.isPointer() {
+		r.Close()
+		return nil, errors.New(name + " of the base " + isPointer)
+	}
+	return f, nil
 }
 
 // judgeBase compares the session with the base (sessions.md 8.2 and 8.3).

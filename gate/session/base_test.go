@@ -147,6 +147,19 @@ func TestLostBase(t *testing.T) {
 	}
 }
 
+// A pointer of Git LFS says nothing of the turns that the base has: to call them
+// rewritten would be as wrong as to compare nothing.
+func TestPointerAtTheBase(t *testing.T) {
+	for _, name := range []string{ManifestName, TimelineName} {
+		base := put(dir, sample().Files())
+		base[dir+"/"+name] = fake.File{Data: gate.LFSPointer + "\noid sha256:0\nsize 1\n"}
+		res := Check(&Input{Place: place, Now: put(dir, sample().Files()), Base: base, Before: &place})
+		if res.BaseErr == nil || !strings.Contains(res.BaseErr.Error(), name+" of the base is a pointer of Git LFS") || len(res.Findings) > 0 {
+			t.Errorf("%s: %v, %v", name, res.BaseErr, res.Findings)
+		}
+	}
+}
+
 func TestEntrySummary(t *testing.T) {
 	for _, tt := range []struct {
 		in   Input

@@ -214,11 +214,13 @@ func (c *checker) open(name string) io.ReadCloser {
 	f := &file{ReadCloser: r}
 	if c.in.Pointers && f.isPointer() {
 		r.Close()
-		c.broken(name, "is a pointer of Git LFS, whose content is not in the commit")
+		c.broken(name, isPointer)
 		return nil
 	}
 	return f
 }
+
+const isPointer = "is a pointer of Git LFS, whose content is not in the commit"
 
 // broken notes that a file could not be read.
 func (c *checker) broken(name, why string) {
