@@ -152,14 +152,18 @@ func (s *sourcer) command(st *step, c *shell.Command, state *jobState) {
 	if runsNothing(c, st.script.mode.flat) {
 		return
 	}
-	fetched := fetchOf(words)
-	s.packages(st, words, fetched, state)
 	s.scripts(st, words, state)
-	s.module(st, words)
-	if image, ok := imageOf(words); ok && isGate(imageName(image)) {
-		s.image(st, image)
+	for _, called := range toolCalls(words) {
+		fetched := fetchOf(called)
+		s.packages(st, called, fetched, state)
+		s.module(st, called)
+		if image, ok := imageOf(called); ok && isGate(imageName(image)) {
+			s.image(st, image)
+		}
+		if fetched.installs && !slices.Contains(containerTools, words[0]) {
+			state.installed = true // here, and not in a container
+		}
 	}
-	state.installed = state.installed || fetched.installs
 	// A command that is found on the machine is no doubtful one.
 	for _, r := range shapes(c.Text) {
 		s.usesAAHP = s.usesAAHP || r.kind == aahp && !verifyScript.MatchString(c.Text)
@@ -174,6 +178,26 @@ func (s *sourcer) command(st *step, c *shell.Command, state *jobState) {
 }
 
 var verifyScript = patterns[0].shape
+
+// toolCalls gives the words of a command from each program on that fetches
+// something: another program may run it, as in timeout 60 npx aahp.
+func toolCalls(words []string) [][]string {
+	var all [][]string
+	for i, w := range words {
+		tool := strings.TrimSuffix(strings.TrimSuffix(path.Base(w), ".cmd"), ".exe")
+		if tool != "go" && !slices.Contains(npmTools, tool) && !slices.Contains(containerTools, tool) {
+			continue
+		}
+		all = append(all, append([]string{tool}, words[i+1:]...))
+		if len(all) == maxCalls {
+			break
+		}
+	}
+	return all
+}
+
+// maxCalls bounds the calls of programs that are looked at in one command.
+const maxCalls = 4
 
 // packages looks at npm packages that a command names.
 func (s *sourcer) packages(st *step, words []string, f fetch, state *jobState) {
@@ -280,7 +304,10 @@ type fetch struct {
 }
 
 // npmTools are the programs that fetchOf knows.
-var npmTools = strings.Fields("npm npx pnpm yarn bun bunx")
+var npmTools = strings.Fields("npm npx pnpm pnpx yarn bun bunx")
+
+// containerTools are the programs that imageOf knows.
+var containerTools = strings.Fields("docker podman nerdctl")
 
 // npmValued are options of theirs that take a value, allValued those of the
 // package and the command to call as well.
@@ -296,7 +323,7 @@ var (
 
 // fetchOf reads a command of npm or its like.
 func fetchOf(words []string) fetch {
-	tool := strings.TrimSuffix(strings.TrimSuffix(words[0], ".cmd"), ".exe")
+	tool := words[0]
 	if !slices.Contains(npmTools, tool) {
 		return fetch{}
 	}
@@ -306,8 +333,12 @@ func fetchOf(words []string) fetch {
 	if len(args) > 0 {
 		sub = args[0]
 	}
+	if tool == "yarn" && sub == "global" && len(args) > 1 {
+		args = args[1:]
+		sub = args[0]
+	}
 	switch {
-	case tool == "npx", tool == "bunx":
+	case tool == "npx", tool == "bunx", tool == "pnpx":
 		f := fetch{names: named(rest)}
 		f.local = tool == "npx" && hasOption(rest, "--no-install", "--no") && !hasOption(rest, "--yes", "-y")
 		return f
@@ -419,9 +450,7 @@ var flagsOfRun = strings.Fields("--rm --init --privileged --read-only --detach -
 
 // imageOf gives the image of docker run and docker pull.
 func imageOf(words []string) (image string, ok bool) {
-	switch words[0] {
-	case "docker", "podman", "nerdctl":
-	default:
+	if !slices.Contains(containerTools, words[0]) {
 		return "", false
 	}
 	i := 1
