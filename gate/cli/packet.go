@@ -117,7 +117,10 @@ func (c *packetCheck) flags(name string, args []string) error {
 	if c.now, err = c.time(); err != nil {
 		return err
 	}
-	return c.ledger.usable()
+	if err := c.ledger.usable(); err != nil {
+		return err
+	}
+	return c.ledger.apart(&c.common, c.file, c.registry.value)
 }
 
 func checkPacket(ctx context.Context, p Process, args []string, claim bool) error {

@@ -322,6 +322,9 @@ func endPacket(
 	if err := l.usable(); err != nil {
 		return err
 	}
+	if err := l.apart(&c, files[0]); err != nil {
+		return err
+	}
 	now, err := c.time()
 	if err != nil {
 		return err

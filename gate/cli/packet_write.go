@@ -65,7 +65,7 @@ func (d *packetDraft) parse(args []string) error {
 		return usagef("--key is needed: a file that packet keygen made, or env:NAME")
 	}
 	d.file = files[0]
-	return nil
+	return d.apart()
 }
 
 // open reads the packet. One that could be read in two ways is not signed.
