@@ -59,9 +59,9 @@ type once struct {
 	name string
 }
 
-func (o *once) get(t *testing.T, what string, make func() string) string {
+func (o *once) get(t *testing.T, what string, build func() string) string {
 	t.Helper()
-	o.Do(func() { o.name = make() })
+	o.Do(func() { o.name = build() })
 	if o.name == "" {
 		t.Skipf("SKIPPED: there is no %s; the first test that needed it says why", what)
 	}
