@@ -2,10 +2,13 @@ package audit
 
 import (
 	"regexp"
+	"slices"
+	"sort"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/handoff-gate/handoff-gate/gate/internal/shell"
 	"github.com/handoff-gate/handoff-gate/gate/internal/workflow"
 )
 
@@ -306,27 +309,48 @@ func (r *run) variable(name string) (b base, ok bool) {
 
 // assigned finds the value that the script gives a variable last before a run.
 func (r *run) assigned(name string) (value string, ok bool) {
-	for _, c := range r.step.script.Commands {
-		if c.Seq > r.command.Seq {
-			break
+	for _, a := range slices.Backward(r.command.Assigns) {
+		if a.Name == name {
+			return a.Value.Value(), true
 		}
-		if c == r.command || len(c.Words) == 0 {
+	}
+	s := r.step.script
+	if s.given == nil {
+		s.given = given(s.Script)
+	}
+	list := s.given[name]
+	n := sort.Search(len(list), func(i int) bool { return list[i].seq >= r.command.Seq })
+	if n == 0 {
+		return "", false
+	}
+	return list[n-1].value, true
+}
+
+// gift is a value that a script gives a variable.
+type gift struct {
+	seq   int
+	value string
+}
+
+// given finds the values that a script gives each variable, in its order.
+func given(s *shell.Script) map[string][]gift {
+	all := map[string][]gift{}
+	for _, c := range s.Commands {
+		if len(c.Words) == 0 {
 			for _, a := range c.Assigns {
-				if a.Name == name {
-					value, ok = a.Value.Value(), true
-				}
+				all[a.Name] = append(all[a.Name], gift{c.Seq, a.Value.Value()})
 			}
 		}
 		switch c.Name() {
 		case "export", "declare", "typeset", "readonly", "local":
 			for _, arg := range c.Args() {
-				if n, v, set := strings.Cut(arg, "="); set && n == name {
-					value, ok = v, true
+				if name, value, ok := strings.Cut(arg, "="); ok {
+					all[name] = append(all[name], gift{c.Seq, value})
 				}
 			}
 		}
 	}
-	return value, ok
+	return all
 }
 
 // flag gives the last value of a flag of a command.

@@ -61,6 +61,7 @@ type script struct {
 	text string
 	mode mode
 	*shell.Script
+	given map[string][]gift // by the name of the variable; nil until it is asked for
 }
 
 // line is where the step says what it runs.
