@@ -172,13 +172,13 @@ func Run(ctx context.Context, args []string, p Process) (status int) {
 	var exit exitStatus
 	var usage usageError
 	switch {
-	case err == nil && ctx.Err() == nil:
+	case err == nil:
 		return statusPass
 	case errors.As(err, &exit):
 		return int(exit)
 	case errors.As(err, &usage):
 		p.say("handoff-gate %s: %s\n%s`handoff-gate help %s` says more.\n", path, oneLine(err.Error()), describe(p).Usage(path, c.describe()), path)
-	case ctx.Err() != nil: // nobody knows what is missing of that which was printed
+	case ctx.Err() != nil:
 		p.say("handoff-gate %s: the run was ended before a verdict\n", path)
 	default:
 		p.say("handoff-gate %s: %s\n", path, oneLine(err.Error()))

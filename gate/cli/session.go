@@ -179,8 +179,8 @@ func (c *sessionFlags) list(ctx context.Context, p Process, words []string) erro
 		return err
 	}
 	heads, unread, err := run.ListSessions(ctx, o)
-	if err != nil {
-		return err
+	if err = errors.Join(err, ctx.Err()); err != nil {
+		return err // an interrupted list would look like a short one
 	}
 	for _, u := range unread {
 		p.say("handoff-gate session: not listed: %s\n", oneLine(u))

@@ -282,7 +282,7 @@ func declaredRoot(file string) (string, error) {
 	case info.Size() > session.MaxConfig:
 		return "", fmt.Errorf("%s cannot be read: it is larger than %d bytes", file, session.MaxConfig)
 	}
-	data, err := os.ReadFile(file)
+	data, err := os.ReadFile(file) //nolint:gosec // the user's own root, or found above the current folder.
 	if err != nil {
 		return "", fmt.Errorf("%s cannot be read: %w", file, disk.Cause(err))
 	}
