@@ -52,7 +52,7 @@ var (
 		Title: ".aiignore lists patterns that no gate reads",
 		Why: "The patterns of .aiignore tell an agent what to leave out. They have no defined meaning as rules (sk-* would match " +
 			"\"task-type\"), so the gate does not turn them into any, and says so, lest somebody relies on it.",
-		Remedy:  "Rely on no pattern of it. What must block under AAHP's own checks stands under forbiddenPatterns in aahp.config.json; this gate does not judge that section yet.",
+		Remedy:  "Rely on no pattern of it. What must block stands under forbiddenPatterns in aahp.config.json, which handoff-gate check judges, and verify with --governance.",
 		Example: ".ai/handoff/.aiignore with the line \"*.pem\".",
 	}
 	PII = &rule.Rule{
