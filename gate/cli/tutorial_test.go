@@ -38,7 +38,8 @@ func TestTutorialPage(t *testing.T) {
 
 // tutorial makes the page of the script. Its comments are the text; of its commands
 // those are shown that a reader gives or does: "exec", "cp" of a file of the script,
-// and what they print, where "cmp stdout" compares all of it or "stdout" a line.
+// and what they print, where "cmp stdout" compares all of it or "stdout" a line,
+// the first where its pattern begins with "^".
 // The others are the test's own.
 func tutorial(t *testing.T, script []byte) string {
 	t.Helper()
@@ -97,7 +98,12 @@ func (p *page) line(line string) {
 	case p.shown && compared.MatchString(line):
 		p.out.WriteString(p.files[compared.FindStringSubmatch(line)[1]])
 	case p.shown && excerpt.MatchString(line):
-		p.out.WriteString("…\n" + escaped.ReplaceAllString(excerpt.FindStringSubmatch(line)[1], "$1") + "\n")
+		text := escaped.ReplaceAllString(excerpt.FindStringSubmatch(line)[1], "$1")
+		if first, ok := strings.CutPrefix(text, "^"); ok {
+			p.out.WriteString(first + "\n…\n")
+		} else {
+			p.out.WriteString("…\n" + text + "\n")
+		}
 	default:
 		p.shown = false
 	}
