@@ -11,6 +11,7 @@ import (
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/disk"
+	"github.com/handoff-gate/handoff-gate/gate/internal/wholefile"
 )
 
 // Folder is the handoff folder of a project. Its files are read through links as
@@ -19,7 +20,7 @@ type Folder struct {
 	root     *os.Root
 	dir      string // absolute, links resolved
 	boundary string // the folder that no link may leave
-	ops      operations
+	ops      wholefile.Folder
 	progress Progress
 	ended    func() error
 	changing bool     // this run has begun to change something
@@ -83,15 +84,12 @@ func OpenFolderToRead(project, boundary string) (*Folder, error) {
 }
 
 func newFolder(root *os.Root, dir, boundary string, hooks Hooks) *Folder {
-	f := &Folder{root: root, dir: dir, boundary: boundary, ops: rootOperations{root}, progress: hooks.Progress, ended: hooks.Ended}
+	f := &Folder{root: root, dir: dir, boundary: boundary, ops: wholefile.Watch(wholefile.InRoot(root), hooks.Before), progress: hooks.Progress, ended: hooks.Ended}
 	if f.progress == nil {
 		f.progress = func(string, int64, int64) {}
 	}
 	if f.ended == nil {
 		f.ended = func() error { return nil }
-	}
-	if hooks.Before != nil {
-		f.ops = watched{f.ops, hooks.Before}
 	}
 	return f
 }

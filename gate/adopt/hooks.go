@@ -14,6 +14,7 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/disk"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
+	"github.com/handoff-gate/handoff-gate/gate/internal/wholefile"
 )
 
 // GitHook is one of the hooks that are installed.
@@ -121,7 +122,7 @@ func InstallHooks(place HookPlace, s HookSettings, hooks Hooks) (done []Installe
 type hookDir struct {
 	root *os.Root
 	dir  string // absolute, links resolved
-	ops  operations
+	ops  wholefile.Folder
 }
 
 // openHookDir opens the folder, made as needed, which lies in the work tree or in
@@ -144,11 +145,9 @@ func openHookDir(place HookPlace, hooks Hooks) (*hookDir, error) {
 		if err != nil {
 			return nil, disk.Cause(err)
 		}
-		d := &hookDir{root: root, dir: filepath.Join(boundary, filepath.FromSlash(rel)), ops: rootOperations{root}}
-		if hooks.Before != nil {
-			d.ops = watched{d.ops, hooks.Before}
-		}
-		return d, nil
+		return &hookDir{
+			root: root, dir: filepath.Join(boundary, filepath.FromSlash(rel)), ops: wholefile.Watch(wholefile.InRoot(root), hooks.Before),
+		}, nil
 	}
 	return nil, ErrSharedHooks
 }

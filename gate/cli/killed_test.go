@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -65,6 +66,11 @@ type writing struct {
 	files map[string]string // what the folder, a repository, holds; none of it is committed
 	// operations are what the run does, where that is worth saying.
 	operations string
+	// environ is what the command needs beside the environment of every run.
+	environ []string
+	// toStderr is for a command that says on standard error, if anywhere, what it
+	// writes.
+	toStderr bool
 }
 
 // journal makes a log of so many entries, the newest first.
@@ -93,6 +99,9 @@ const (
 	archiveFile  = ".ai/handoff/LOG-ARCHIVE.md"
 	indexFile    = ".ai/handoff/LOG-ARCHIVE.index.json"
 )
+
+// packetHandoffFile is a packet that nobody has signed.
+const packetHandoffFile = `{"handoff": ` + packetHandoff + "}\n"
 
 // writings are the commands that write. Each is killed ahead of each of its
 // operations.
@@ -167,6 +176,39 @@ var writings = []writing{
 		files:      map[string]string{statusFile: "# Status\n", ".git/hooks/pre-commit": "#!/bin/sh\nexit 0\n"},
 		operations: replaced("pre-commit.pre-handoff-gate.bak") + ", " + replaced("pre-commit") + ", " + replaced("pre-push"),
 	},
+	{
+		// The new key is its owner's alone from its first byte on: no chmod.
+		name:       "packet keygen --force",
+		args:       []string{"packet", "keygen", "--agent", "alice", "--out", "alice.key", "--force"},
+		files:      map[string]string{"alice.key": string(packetKeyFile("rita"))},
+		operations: created("alice.key"),
+		toStderr:   true, // beside the key's public half
+	},
+	{
+		name: "packet pin",
+		args: []string{"packet", "pin", "p.json", "--workspace", ".", "--refresh", "--out", "p.json"},
+		files: map[string]string{
+			"p.json": packetHandoffFile, "context/brief.md": packetBrief, "rules.md": packetRules,
+		},
+		operations: replaced("p.json"),
+		toStderr:   true,
+	},
+	{
+		name:       "packet approve",
+		args:       []string{"packet", "approve", "p.json", "--action", "push", "--key", "env:RITA", "--out", "approved.json"},
+		files:      map[string]string{"p.json": packetHandoffFile},
+		operations: created("approved.json"),
+		environ:    []string{"RITA=" + string(packetKeyFile("rita"))},
+		toStderr:   true,
+	},
+	{
+		name:       "packet sign",
+		args:       []string{"packet", "sign", "p.json", "--key", "env:ALICE", "--out", "p.json"},
+		files:      map[string]string{"p.json": packetHandoffFile},
+		operations: replaced("p.json"),
+		environ:    []string{"ALICE=" + string(packetKeyFile("alice"))},
+		toStderr:   true,
+	},
 }
 
 // TestKilled kills each command ahead of each of its operations in turn, until it
@@ -180,7 +222,7 @@ func TestKilled(t *testing.T) {
 			dir := w.place(t)
 			before := snapshotOf(t, dir)
 			trace := filepath.Join(t.TempDir(), "trace")
-			if killed, out := w.run(t, dir, killAt+"=-1", killTrace+"="+trace); killed || len(out) == 0 {
+			if killed, out := w.run(t, dir, killAt+"=-1", killTrace+"="+trace); killed || len(out) == 0 && !w.toStderr {
 				t.Fatalf("not killed, it ended all the same, or said nothing: %s", out)
 			}
 			after := snapshotOf(t, dir)
@@ -254,7 +296,7 @@ func (w writing) place(t *testing.T) string {
 func (w writing) run(t *testing.T, dir string, variables ...string) (killed bool, out []byte) {
 	t.Helper()
 	cmd := exec.Command("handoff-gate", w.args...)
-	cmd.Dir, cmd.Env = dir, append(gittest.Environ(), variables...)
+	cmd.Dir, cmd.Env = dir, slices.Concat(gittest.Environ(), w.environ, variables)
 	var said bytes.Buffer
 	cmd.Stderr = &said
 	out, err := cmd.Output()
@@ -263,7 +305,7 @@ func (w writing) run(t *testing.T, dir string, variables ...string) (killed bool
 	}
 	var exit *exec.ExitError
 	// A process that was killed has no exit status of its own, but on Windows.
-	if !errors.As(err, &exit) || exit.ExitCode() != -1 && runtime.GOOS != "windows" || said.Len() > 0 {
+	if !errors.As(err, &exit) || exit.ExitCode() != -1 && runtime.GOOS != "windows" || said.Len() > 0 && !w.toStderr {
 		t.Fatalf("%s: %v\n%s%s", strings.Join(cmd.Args, " "), err, out, said.String())
 	}
 	return true, out
@@ -283,8 +325,9 @@ func isLeftover(path string) bool {
 	return strings.HasPrefix(base, ".") && strings.HasSuffix(base, ".tmp")
 }
 
-// volatile are the members of a manifest that say when it was made.
-var volatile = regexp.MustCompile(`"(updated|timestamp|session_id)": "[^"]*"`)
+// volatile are the members of a manifest that say when it was made, and a new
+// private key.
+var volatile = regexp.MustCompile(`"(updated|timestamp|session_id|private_key)": "[^"]*"`)
 
 // snapshotOf gives mode and content of everything in a repository, of git's own
 // folder the hooks alone, by its path.

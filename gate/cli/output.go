@@ -43,12 +43,14 @@ func printReport(p Process, c *common, rep *report.Report, advice []string) erro
 	return w.Flush()
 }
 
-func writeReport(path string, rep *report.Report) error {
+func writeReport(p Process, path string, rep *report.Report) error {
 	var b bytes.Buffer
 	if err := render.JSON(&b, rep); err != nil {
 		return err
 	}
-	write := func() error { return disk.Write(path, b.Bytes(), disk.WriteOptions{Mode: 0o644}) }
+	write := func() error {
+		return disk.Write(path, b.Bytes(), disk.WriteOptions{Mode: 0o644, Before: p.BeforeChange})
+	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		// A device or a pipe: nothing to replace.
 		write = func() error { return os.WriteFile(path, b.Bytes(), 0o644) } //nolint:gosec // a report is for everybody to read.

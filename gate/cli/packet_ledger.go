@@ -17,6 +17,7 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/disk"
 	"github.com/handoff-gate/handoff-gate/gate/git"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
+	"github.com/handoff-gate/handoff-gate/gate/internal/wholefile"
 	"github.com/handoff-gate/handoff-gate/gate/packet"
 	"github.com/handoff-gate/handoff-gate/gate/packet/ledger"
 	"github.com/handoff-gate/handoff-gate/gate/packet/ledger/fileledger"
@@ -260,7 +261,7 @@ func makeClaimFile(name string) (digest string, err error) {
 		err = closing
 	}
 	if err == nil {
-		err = fileledger.SyncFolder(filepath.Dir(name))
+		err = wholefile.SyncFolder(filepath.Dir(name))
 	}
 	if err != nil {
 		_ = os.Remove(name)

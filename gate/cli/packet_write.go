@@ -91,7 +91,7 @@ func (d *packetDraft) write(p Process, draft *packet.Draft) error {
 		_, err := p.Stdout.Write(data)
 		return err
 	}
-	if err := disk.Write(d.out.value, data, disk.WriteOptions{Mode: newPacketMode}); err != nil {
+	if err := disk.Write(d.out.value, data, disk.WriteOptions{Mode: newPacketMode, Before: p.BeforeChange}); err != nil {
 		return fmt.Errorf("%s cannot be written: %w", d.out.value, err)
 	}
 	return nil
@@ -219,7 +219,7 @@ func runPacketKeygen(ctx context.Context, p Process, args []string) error {
 	defer key.Forget()
 	content := key.File()
 	defer clear(content)
-	err = disk.Write(out.value, content, disk.WriteOptions{Mode: keyMode, Private: true, New: !force})
+	err = disk.Write(out.value, content, disk.WriteOptions{Mode: keyMode, Private: true, New: !force, Before: p.BeforeChange})
 	if errors.Is(err, os.ErrExist) {
 		return usagef("%s exists; --force replaces it", out.value)
 	}

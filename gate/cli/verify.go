@@ -293,7 +293,7 @@ func regenerate(dir, given string) gate.Commands {
 func finish(p Process, c *common, rep *report.Report, advice []string) error {
 	rep.Tool = report.Tool{Name: "handoff-gate", Version: p.Version}
 	if c.report.given {
-		if err := writeReport(c.report.value, rep); err != nil {
+		if err := writeReport(p, c.report.value, rep); err != nil {
 			return err
 		}
 	}

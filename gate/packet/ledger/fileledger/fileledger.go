@@ -27,12 +27,13 @@ import (
 type Ledger struct {
 	path string
 	wait time.Duration // for the lock
-	disk disk
+	// before is asked ahead of each operation that changes the folder.
+	before func(operation string) error
 }
 
 // Open names a ledger; nothing is read or made before it is used.
 func Open(path string) *Ledger {
-	return &Ledger{path: filepath.Clean(path), wait: ledger.Wait, disk: realDisk{}}
+	return &Ledger{path: filepath.Clean(path), wait: ledger.Wait}
 }
 
 // Lists is true: a file holds all claims at once.
@@ -70,7 +71,7 @@ func (l *Ledger) Update(ctx context.Context, key string, judge ledger.Judge) (le
 	if err != nil || verdict.Entry == nil {
 		return verdict, err
 	}
-	if err := replace(l.disk, path, mode, doc.With(key, verdict.Entry)); err != nil {
+	if err := replace(path, mode, doc.With(key, verdict.Entry), l.before); err != nil {
 		return ledger.Verdict{}, unreachable("the ledger cannot be written", err)
 	}
 	return verdict, nil

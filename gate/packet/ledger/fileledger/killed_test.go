@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,86 +40,24 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// steps is a disk that does something else at one step, counted from 0.
+// steps does something else at one operation, counted from 0.
 type steps struct {
-	disk
 	at    int
 	event func() error
 	trace []string
 }
 
-func (s *steps) step(name string) error {
-	s.trace = append(s.trace, name)
+func (s *steps) step(operation string) error {
+	s.trace = append(s.trace, strings.TrimSuffix(operation, " ledger.json"))
 	if len(s.trace)-1 == s.at {
 		return s.event()
 	}
 	return nil
 }
 
-func (s *steps) Create(path string) (file, error) {
-	if err := s.step("create"); err != nil {
-		return nil, err
-	}
-	f, err := s.disk.Create(path)
-	return &stepFile{f, s}, err
-}
-
-func (s *steps) Rename(from, to string) error {
-	if err := s.step("rename"); err != nil {
-		return err
-	}
-	return s.disk.Rename(from, to)
-}
-
-func (s *steps) Sync(dir string) error {
-	if err := s.step("sync folder"); err != nil {
-		return err
-	}
-	return s.disk.Sync(dir)
-}
-
-type stepFile struct {
-	file
-	s *steps
-}
-
-func (f *stepFile) WriteString(text string) (int, error) {
-	half := len(text) / 2
-	for _, part := range []string{text[:half], text[half:]} {
-		if err := f.s.step("write"); err != nil {
-			return 0, err
-		}
-		if _, err := f.file.WriteString(part); err != nil {
-			return 0, err
-		}
-	}
-	return len(text), nil
-}
-
-func (f *stepFile) Chmod(mode fs.FileMode) error {
-	if err := f.s.step("chmod"); err != nil {
-		return err
-	}
-	return f.file.Chmod(mode)
-}
-
-func (f *stepFile) Sync() error {
-	if err := f.s.step("sync"); err != nil {
-		return err
-	}
-	return f.file.Sync()
-}
-
-func (f *stepFile) Close() error {
-	if err := f.s.step("close"); err != nil {
-		return err
-	}
-	return f.file.Close()
-}
-
 func claimUntilKilled(path string, at int) int {
 	l := Open(path)
-	s := &steps{disk: l.disk, at: at, event: func() error {
+	s := &steps{at: at, event: func() error {
 		self, err := os.FindProcess(os.Getpid())
 		if err == nil {
 			err = self.Kill()
@@ -130,7 +67,7 @@ func claimUntilKilled(path string, at int) int {
 		}
 		select {} // the kill is on its way
 	}}
-	l.disk = s
+	l.before = s.step
 	o, err := ledger.Check(context.Background(), l, ledgertest.A("doomed"), ledgertest.At(0), true)
 	if err != nil || !o.Recorded {
 		fmt.Println(ledgertest.Codes(o), o.Detail, err)
@@ -216,8 +153,8 @@ func TestFailedOperation(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := Open(path)
-		s := &steps{disk: l.disk, at: at, event: func() error { return failure }}
-		l.disk = s
+		s := &steps{at: at, event: func() error { return failure }}
+		l.before = s.step
 		o, err := ledger.Check(t.Context(), l, ledgertest.A("k"), ledgertest.At(0), true)
 		if got := ledgertest.Codes(o); err != nil || got != "ledger_unreachable unknown" || !o.Doubt || !errors.Is(o.Detail, failure) {
 			t.Errorf("%q failed: %q, %v, %v", s.trace, got, err, o.Detail)

@@ -6,6 +6,3 @@ const (
 	noWaiting   = 0
 	noFollowing = 0
 )
-
-// cannotSync is true: no folder can be flushed.
-func cannotSync(error) bool { return true }
