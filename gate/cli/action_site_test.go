@@ -138,7 +138,7 @@ var kept sync.Map
 type clearing struct{ tests interface{ Run() int } }
 
 func (c clearing) Run() int {
-	if info, ok := debug.ReadBuildInfo(); ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+	if raceDetector() {
 		withoutRaceDetector()
 	}
 	defer func() {
@@ -148,6 +148,20 @@ func (c clearing) Run() int {
 		})
 	}()
 	return c.tests.Run()
+}
+
+func raceDetector() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}
+
+// processesOnly skips a test under the race detector with -short: what it starts is
+// built without the detector and runs in the other tests, too.
+func processesOnly(t *testing.T) {
+	t.Helper()
+	if raceDetector() && testing.Short() {
+		t.Skip("SKIPPED: the processes that this starts are built without the race detector")
+	}
 }
 
 // withoutRaceDetector builds the program once more and puts it before the one

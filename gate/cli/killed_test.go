@@ -216,6 +216,7 @@ var writings = []writing{
 // or wholly the new one, nothing else is there but a file that every command
 // passes over, and the next run completes the work (aahp-authoring.md 1, rule 5).
 func TestKilled(t *testing.T) {
+	processesOnly(t)
 	for _, w := range writings {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()

@@ -90,6 +90,7 @@ func TestMain(m *testing.M) {
 // and those of contentCommands, actionCommands, installCommands, sessionCommands, packetCommands,
 // ledgerCommands and governanceCommands.
 func TestScripts(t *testing.T) {
+	processesOnly(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 scripts,
 		RequireExplicitExec: true,
