@@ -9,7 +9,6 @@ import (
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/git"
-	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 )
 
 // ResolveBase chooses what layer 2 compares HEAD with, and checks a base that
@@ -48,28 +47,6 @@ func ResolveBase(ctx context.Context, repo *git.Repo, level gate.Level, given st
 		return gate.Base{}, err
 	}
 	return gate.Base{ID: parent, Source: "HEAD's first parent"}, nil
-}
-
-// withBase puts COMMIT in the place of a base that no run can use, for the
-// command as it was given would fail the same way again.
-func withBase(again string, b gate.Base) string {
-	switch b.Problem {
-	case gate.BaseRequired, gate.BaseMalformed, gate.BaseZero, gate.BaseIsHead:
-	default:
-		return again
-	}
-	const flag = " --base "
-	if again == "" {
-		return ""
-	}
-	before, rest, named := strings.Cut(again, flag)
-	if !named {
-		return again + flag + "COMMIT"
-	}
-	if rest, ok := strings.CutPrefix(rest, safetext.ShellQuote(b.Detail)); ok {
-		return before + flag + "COMMIT" + rest
-	}
-	return again
 }
 
 func missing(ctx context.Context, repo *git.Repo, detail string) (gate.Base, error) {

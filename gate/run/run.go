@@ -160,7 +160,6 @@ func Verify(ctx context.Context, c *Checkout, projects []Project, o Options) (*r
 	results := make([]*result, len(projects))
 	for i, p := range projects {
 		var err error
-		p.Commands.Again = withBase(p.Commands.Again, o.Base)
 		if results[i], err = r.project(ctx, p); err != nil {
 			return nil, err
 		}
