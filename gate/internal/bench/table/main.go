@@ -54,6 +54,7 @@ var figures = map[string][2]string{
 	"Rotate/reindex":    {"Peak memory, `archive --reindex`, the same", ""},
 	"Rotate/manifest":   {"Peak memory, `manifest`, the same", ""},
 	"Packet":            {"All checks of a signed packet with an approval, an artifact and a quotation", "its two signatures and its digests"},
+	"Container":         {"Starting a container and in it `handoff-gate version`", "the same with `git version`"},
 	"Packets":           {"The same for 10,000 packets on all processors", "one processor's share of them"},
 	"Archive/peak/ci":   {"Peak memory, `verify --level ci`, the same", ""},
 }
