@@ -8,6 +8,7 @@ import (
 // Processes that begin or migrate one set at once, or install its hooks, all
 // succeed, and leave what one of them leaves.
 func TestAdoptionsAtOnce(t *testing.T) {
+	processesOnly(t)
 	set := map[string]string{
 		statusFile: "# Status\n\nThe project builds.\n", ".ai/handoff/TRUST.md": "# Trust\n",
 		manifestFile: `{"tasks": {"T-001": {"title": "kept", "status": "ready", "created": "[ISO-8601]"}}}`,

@@ -36,6 +36,7 @@ func start(t *testing.T, dir string, args ...string) (wait func() int) {
 // Processes that regenerate one manifest at once each leave a whole one, and the
 // last of them stands.
 func TestManifestsAtOnce(t *testing.T) {
+	processesOnly(t)
 	dir := writing{files: map[string]string{statusFile: "# Status\n\n" + strings.Repeat("Words. ", 5000)}}.place(t)
 	if status := start(t, dir, "manifest")(); status != 0 {
 		t.Fatalf("exit status %d", status)
@@ -93,6 +94,7 @@ func noLeftovers(t *testing.T, dir string) {
 // Processes that rotate one log at once, each to another length, and with one that
 // reindexes, lose no entry: each is done, or says that another is at work.
 func TestArchivesAtOnce(t *testing.T) {
+	processesOnly(t)
 	const entries = 40
 	all := map[string]bool{}
 	for i := range entries {
