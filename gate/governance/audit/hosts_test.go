@@ -12,8 +12,6 @@ import (
 
 const gateStep = "      - run: aahp verify . --level ci\n"
 
-func enforced(in *audit.Input) { in.Enforce = true }
-
 // A finding of 7.2 is a warning, and an error where the configuration says so.
 func TestVerdicts(t *testing.T) {
 	clean := gateJob(pullRequest, "", gateStep)
