@@ -16,7 +16,8 @@ const hidden = "***"
 // carries it, by ***. Everything the program writes goes through it: the log,
 // the summary, outputs, reports, request bodies, errors. The token is never
 // announced with ::add-mask::; the runner masks it already, and elsewhere that
-// line would be what publishes it.
+// line would be what publishes it. In what a renderer has escaped, a secret may be
+// spelled otherwise: a report goes through it before it is rendered.
 type Masker struct {
 	secrets  []string // longest first
 	replacer *strings.Replacer

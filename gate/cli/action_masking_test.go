@@ -73,3 +73,25 @@ func TestActionPrintsNoCredentialAndNoAddress(t *testing.T) {
 		t.Errorf("the summary does not tell of the key, or %d places are few", len(places))
 	}
 }
+
+// A summary spells punctuation as entities, so the token is hidden before there is one:
+// in a message, in the name of a file, in what a layer says of itself. runPull looks for
+// it in everything that is written.
+func TestActionHidesTheTokenBeforeItIsEscaped(t *testing.T) {
+	t.Parallel()
+	s := emptySite(t)
+	s.write("app.go", "package app\n")
+	s.handoff(".", "Begun.")
+	s.A = s.src.Commit("A")
+	s.B = s.A
+	s.write("src/"+siteToken+".go", "package src\n")
+	s.C = s.src.Commit("C")
+	s.propose()
+	s.at(s.M)
+	if o := s.pullRun(); !strings.Contains(html.UnescapeString(o.summary), "src/***.go") {
+		t.Errorf("the summary does not name the file:\n%s", o.summary)
+	}
+	if o := s.input("base", siteToken).pullRun(); !strings.Contains(html.UnescapeString(o.summary), `is "***"`) {
+		t.Errorf("the summary does not tell of the base:\n%s", o.summary)
+	}
+}

@@ -99,6 +99,7 @@ func (a *action) show(ctx context.Context, rep *report.Report) int {
 		a.checkout.Repo.Offline()
 	}
 	rep.Tool = report.Tool{Name: "handoff-gate", Version: a.p.Version}
+	rep.Rewrite(a.mask.String)
 	a.flushNotes()
 	for i := range rep.Projects {
 		one := *rep
@@ -247,8 +248,8 @@ func (a *action) summaryOptions(exists func(string) bool) render.SummaryOptions 
 		sha = a.target.Head
 	}
 	return render.SummaryOptions{
-		ServerURL: a.env.ServerURL, Repository: a.env.Repository, LinkSHA: sha, BaseSource: a.target.Base.Source,
-		Workflow: a.env.Workflow, RunURL: a.env.RunURL(), Version: a.p.Version, Limit: a.room, Exists: exists,
+		ServerURL: a.env.ServerURL, Repository: a.env.Repository, LinkSHA: sha, BaseSource: a.mask.String(a.target.Base.Source),
+		Workflow: a.mask.String(a.env.Workflow), RunURL: a.env.RunURL(), Version: a.p.Version, Limit: a.room, Exists: exists,
 	}
 }
 

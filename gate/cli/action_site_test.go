@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"html"
 	"log"
 	"maps"
 	"os"
@@ -444,20 +445,6 @@ func (o outcome) finding(t *testing.T, rule string) report.Finding {
 	return found[0]
 }
 
-// layer gives a layer of the first project.
-func (o outcome) layer(t *testing.T, id string) report.Layer {
-	t.Helper()
-	if o.report != nil {
-		for _, l := range o.report.Projects[0].Layers {
-			if l.ID == id {
-				return l
-			}
-		}
-	}
-	t.Fatalf("no layer %s\n%s", id, o.log)
-	return report.Layer{}
-}
-
 // named are the commands of one name.
 func (o outcome) named(name string) []workflowCommand {
 	var out []workflowCommand
@@ -569,13 +556,13 @@ func (s *site) ended(status int, log string, environ []string) outcome {
 	}
 	for _, secret := range []string{siteToken, siteRuntime, base64.StdEncoding.EncodeToString([]byte("x-access-token:" + siteToken))} {
 		for place, text := range map[string]string{"log": log, "summary": o.summary, "outputs": s.read("output"), "report": written} {
-			if strings.Contains(text, secret) {
+			if strings.Contains(html.UnescapeString(text), secret) {
 				t.Errorf("a secret stands in the %s", place)
 			}
 		}
 	}
 	for _, r := range s.api.Requests() {
-		if bytes.Contains(r.Body, []byte(siteToken)) {
+		if strings.Contains(html.UnescapeString(string(r.Body)), siteToken) {
 			t.Errorf("the token stands in the body of %s %s", r.Method, r.Path)
 		}
 	}

@@ -32,3 +32,17 @@ type PacketReason struct {
 type PacketClaim struct {
 	Epoch int64 `json:"epoch"`
 }
+
+// rewrite is Report.Rewrite for the texts of the packet.
+func (p *Packet) rewrite(f func(string) string) {
+	for i := range p.Reasons {
+		r := &p.Reasons[i]
+		r.Code, r.Message = f(r.Code), f(r.Message)
+	}
+	for i := range p.DefaultsApplied {
+		p.DefaultsApplied[i] = f(p.DefaultsApplied[i])
+	}
+	for _, text := range []*string{&p.HandoffID, &p.TraceID, &p.IdempotencyKey, &p.From, &p.To} {
+		*text = f(*text)
+	}
+}

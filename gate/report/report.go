@@ -190,6 +190,28 @@ func (r *Report) Finish() {
 	}
 }
 
+// Rewrite passes every text of a finished report that may quote the repository
+// through f, such as one that hides a secret. That has to come before a renderer
+// escapes what f looks for.
+func (r *Report) Rewrite(f func(string) string) {
+	for i := range r.Projects {
+		p := &r.Projects[i]
+		p.Path = f(p.Path)
+		for j := range p.Layers {
+			l := &p.Layers[j]
+			l.Summary = f(l.Summary)
+			for k := range l.Findings {
+				found := &l.Findings[k]
+				found.Path, found.Message, found.Remedy = f(found.Path), f(found.Message), f(found.Remedy)
+			}
+		}
+		if p.Packet != nil {
+			p.Packet.rewrite(f)
+		}
+	}
+	r.Finish() // another text may have another place in the order
+}
+
 // Counts are the numbers of findings by severity.
 type Counts struct{ Errors, Warnings, Notices int }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 	"unicode/utf8"
 )
@@ -167,5 +168,29 @@ func TestFindingAsJSON(t *testing.T) {
 		if b, err := json.Marshal(tt.f); err != nil || string(b) != tt.want {
 			t.Errorf("%s (%v), want %s", b, err, tt.want)
 		}
+	}
+}
+
+// Every text that may quote the repository is rewritten, and the order follows it.
+func TestRewrite(t *testing.T) {
+	finding := func(path string) Finding {
+		return Finding{Rule: "a/b", Severity: Error, Path: path, Message: "KEY in it", Remedy: "Drop KEY."}
+	}
+	r := Report{Projects: []Project{{
+		Path: "KEY", Format: "packet", Level: "packet",
+		Layers: []Layer{Done("drift", "Drift", "of KEY", []Finding{finding("KEY.md"), finding("L.md")})},
+		Packet: &Packet{
+			Decision: "REJECT", Reasons: []PacketReason{{Code: "field:KEY", Message: "field:KEY: is KEY"}}, HandoffID: "KEY", TraceID: "KEY",
+			IdempotencyKey: "KEY", From: "KEY", To: "KEY", DefaultsApplied: []string{"KEY"},
+		},
+	}}}
+	r.Finish()
+	r.Rewrite(func(s string) string { return strings.ReplaceAll(s, "KEY", "Z") })
+	data, err := json.Marshal(r)
+	if err != nil || strings.Contains(string(data), "KEY") {
+		t.Errorf("%v: %s", err, data)
+	}
+	if got := r.Projects[0].Layers[0].Findings[0].Path; got != "L.md" || r.Verdict != Fail {
+		t.Errorf("the first finding is on %s, the verdict %s", got, r.Verdict)
 	}
 }
