@@ -81,8 +81,9 @@ esac
 
 # action.yml sets every input under the name with `_`. One with `-`, which the gate would
 # prefer, can only come from an earlier step, through GITHUB_ENV: it must not choose whose
-# policy judges the change.
+# policy judges the change. On Windows its letters may be of either case.
 foreign=(env)
+shopt -s nocasematch
 while IFS='=' read -r name _; do
 	if [[ $name == INPUT_*-* ]]; then foreign+=(-u "$name"); fi
 done < <(env)

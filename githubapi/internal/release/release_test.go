@@ -15,10 +15,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/handoff-gate/handoff-gate/githubapi/internal/sample"
 )
@@ -281,6 +283,57 @@ func TestCompositeAction(t *testing.T) {
 }
 
 const testToken = "ghs_tokenOfTheCompositeAction"
+
+// No input reaches the program under a name with `-`, in whatever letters: for a program
+// on Windows they are all the same, and an earlier step could choose whose policy judges.
+func TestCompositeDropsForeignInputs(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("SKIPPED: the stand-in of the program is a shell script")
+	}
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("SKIPPED: the composite action needs curl, which this machine lacks")
+	}
+	dir := t.TempDir()
+	here := Platform{runtime.GOOS, runtime.GOARCH}
+	archive, err := packTar([]packed{{name: here.Program(), mode: 0o755, data: []byte("#!/usr/bin/env bash\nenv\n")}}, time.Unix(0, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := os.ReadFile(filepath.Join(root(t), ".github", "actions", "run", "run.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{
+		"run.sh": script, "version.txt": []byte(testVersion + "\n"), "releases/" + testVersion + "/" + here.Archive(testVersion): archive,
+		"checksums.txt": fmt.Appendf(nil, "%x  %s\n", sha256.Sum256(archive), here.Archive(testVersion)),
+	} {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), "bash", filepath.Join(dir, "run.sh"))
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"), "RUNNER_TEMP=" + t.TempDir(), "HANDOFF_GATE_RELEASES=file://" + dir + "/releases", "INPUT_TOKEN=" + testToken,
+		"INPUT_POLICY_FROM=base", "INPUT_POLICY-FROM=head", "input_policy-from=head", "Input_Check-Run=off", "OTHER-NAME=kept",
+	}
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	got := "\n" + string(output)
+	for _, want := range []string{"\nINPUT_POLICY_FROM=base\n", "\nINPUT_TOKEN=" + testToken + "\n", "\nOTHER-NAME=kept\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the program does not get %q:\n%s", want, got)
+		}
+	}
+	if m := regexp.MustCompile(`(?mi)^input_\w*-.*$`).FindAllString(got, -1); m != nil {
+		t.Errorf("the program gets %q", m)
+	}
+}
 
 // watchingCurl gives a folder with a curl that first writes to a file what it and
 // the script that calls it were started with, as far as /proc tells.
