@@ -91,11 +91,13 @@ func more(f Finding, n int) Finding {
 	return f
 }
 
-// bound drops what is too much of a list.
+// bound drops what is too much of a list. It orders the list first: a layer may have
+// found things in any order, and which of them are kept must not depend on that.
 func bound(findings []Finding) []Finding {
 	if len(findings) <= MaxOfRule {
 		return findings
 	}
+	Sort(findings)
 	var b Bounded
 	for _, f := range findings {
 		b.Add(f)

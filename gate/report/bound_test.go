@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -71,5 +72,16 @@ func TestBoundedCountsWhatWasDropped(t *testing.T) {
 	}
 	if got := find(&b); strings.Contains(got, "more") || len(b.Findings()) != MaxOfRule {
 		t.Errorf("the original: %q", got)
+	}
+}
+
+// A layer may find things in the order of a map: which of too many are listed is the
+// same in every run.
+func TestTheOrderOfFindingDecidesNothing(t *testing.T) {
+	findings := numbered("a/many", Warning, MaxOfRule+5)
+	backward := slices.Clone(findings)
+	slices.Reverse(backward)
+	if one, other := Done("a", "A", "s", findings), Done("a", "A", "s", backward); !slices.Equal(one.Findings, other.Findings) {
+		t.Error("found backward, others are listed")
 	}
 }
