@@ -131,7 +131,7 @@ func (c *checker) add(r *rule.Rule, path string, at report.Span, message, remedy
 // fail notes an error whose fix is an edit, or another base, and then this gate
 // once more.
 func (c *checker) fail(r *rule.Rule, path string, at report.Span, message, remedy string) {
-	c.add(r, path, at, message, remedy+"\nfix: "+c.Commands.Again)
+	c.add(r, path, at, message, report.WithFix(remedy, c.Commands.Again))
 }
 
 func (c *checker) path(rel string) string { return gate.Join(c.Project, rel) }
@@ -512,9 +512,8 @@ func (c *checker) notUpdated(s *set, missing []int) {
 	fmt.Fprintf(&b, "Handoff-impacting files changed but handoff state did not: no new content in %s. Impacting changes:", strings.Join(names, " and "))
 	c.list(&b, s)
 	c.add(HandoffNotUpdated, c.path(pair[missing[0]]), report.Span{}, b.String(),
-		"Describe the change in "+safetext.Clean(report.ValidPath(c.path(pair[0])))+
-			", regenerate the manifest, and commit both with the change.\n"+
-			"fix: "+c.Commands.Regen+" && git add "+handoff)
+		report.WithFix("Describe the change in "+safetext.Clean(report.ValidPath(c.path(pair[0])))+
+			", regenerate the manifest, and commit both with the change.", c.Commands.Regen+" && git add "+handoff))
 }
 
 // list writes up to maxListed impacting changes, one a line, and how many more

@@ -200,7 +200,7 @@ func (f Floor) judge(j *Judge, r FloorResult) []report.Finding {
 	at := f.claim.FloorCmd.Span
 	script, id := j.clean(f.Script), j.quote(f.claim.ID)
 	with := func(r *rule.Rule, span report.Span, message, remedy string) []report.Finding {
-		return []report.Finding{r.At(j.in.Config.Path, span, message, remedy+"\nfix: "+j.in.WithExec)}
+		return []report.Finding{r.At(j.in.Config.Path, span, message, report.WithFix(remedy, j.in.WithExec))}
 	}
 	switch {
 	case r.NotRun != "":

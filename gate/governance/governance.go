@@ -11,6 +11,7 @@ package governance
 import (
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
+	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
 // Names of the files that the gates go by, relative to the project.
@@ -70,4 +71,4 @@ func masked(mask func(string) string, text string) string {
 
 // again is a remedy for what a person has to change: the same command once more
 // proves it.
-func again(c gate.Commands, text string) string { return text + "\nfix: " + c.Again }
+func again(c gate.Commands, text string) string { return report.WithFix(text, c.Again) }

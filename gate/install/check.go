@@ -131,7 +131,7 @@ func (c *checker) add(r *rule.Rule, path string, at report.Span, message, remedy
 // program, so its remedy ends in the check that shows it mended.
 func (c *checker) as(r *rule.Rule, s report.Severity, path string, at report.Span, message, remedy string) {
 	if s == report.Error {
-		remedy += "\nfix: " + c.Again
+		remedy = report.WithFix(remedy, c.Again)
 	}
 	c.findings = append(c.findings, r.As(s, path, at, message, remedy))
 }

@@ -129,10 +129,7 @@ func (c *checker) add(r *rule.Rule, path, subject string, span report.Span, mess
 	}
 	c.kept[r.ID]++
 	c.seen[k] = len(c.items)
-	if fix != "" {
-		remedy += "\nfix: " + fix
-	}
-	c.items = append(c.items, item{finding: r.At(path, span, message, remedy), sets: []string{name}})
+	c.items = append(c.items, item{finding: r.At(path, span, message, report.WithFix(remedy, fix)), sets: []string{name}})
 }
 
 func (c *checker) findings() []report.Finding {

@@ -142,14 +142,14 @@ func (j *judging) unscannable(p, reason string) {
 func (j *judging) removeLock(p string) string {
 	for _, s := range j.in.Snapshots {
 		if s.Lock && s.Name != "working tree" {
-			return " What is committed already is mended by a commit of the deletion.\nfix: git rm -r -f " + safetext.ShellPath(p)
+			return report.WithFix(" What is committed already is mended by a commit of the deletion.", "git rm -r -f "+safetext.ShellPath(p))
 		}
 	}
-	return "\nfix: rm " + safetext.ShellPath(p)
+	return report.WithFix("", "rm "+safetext.ShellPath(p))
 }
 
 // again is the last line of the remedy of an error that needs an edit.
-func (j *judging) again() string { return "\nfix: " + j.in.Commands.Again }
+func (j *judging) again() string { return report.WithFix("", j.in.Commands.Again) }
 
 // edit names file and line and says what to do there; the fix line follows.
 func (j *judging) edit(p string, span report.Span, what string) string {

@@ -167,10 +167,10 @@ func (c Commands) remedy(f *found) string {
 		command = "handoff-gate packet pin " + c.File + " --workspace " + c.workspace() + " --refresh --out " + c.File
 	case again:
 	}
-	if f.kind.Severity == report.Notice || command == "" {
+	if f.kind.Severity == report.Notice {
 		return turn
 	}
-	return turn + "\nfix: " + command
+	return report.WithFix(turn, command)
 }
 
 func (c Commands) workspace() string {

@@ -39,7 +39,7 @@ func declare(k *kind, s report.Severity, name, title, why, turn, example string)
 	k.turn = turn
 	k.Rule = &rule.Rule{
 		ID: "packet/" + name, Severity: s, Title: title, Why: why, Example: example,
-		Remedy: turn + "\nfix: " + general[k.mend],
+		Remedy: report.WithFix(turn, general[k.mend]),
 	}
 	if s == report.Notice {
 		k.Remedy = turn

@@ -166,11 +166,11 @@ func judge(in Input) (summary string, finding *report.Finding) {
 	case gate.Absent:
 		return "there is no manifest", one(ManifestMissing.At(path, report.Span{},
 			ManifestFile+" does not exist, so there is no recorded commit to compare with HEAD.",
-			fix("Regenerate the manifest.", in.Commands.Regen)))
+			report.WithFix("Regenerate the manifest.", in.Commands.Regen)))
 	case gate.NotRegular:
 		return "the manifest is no regular file", one(ManifestMissing.At(path, report.Span{},
 			fmt.Sprintf("%s is no regular file (%s) and was not followed, so there is no recorded commit to compare with HEAD.", ManifestFile, reason(in.Manifest.Err)),
-			fix("Put a regular file in its place, then regenerate it.", in.Commands.Regen)))
+			report.WithFix("Put a regular file in its place, then regenerate it.", in.Commands.Regen)))
 	case gate.Present, gate.TooLarge, gate.Unreadable:
 	}
 	r, err := read(in.Manifest)
@@ -198,11 +198,11 @@ func judge(in Input) (summary string, finding *report.Finding) {
 	case nothingRecorded:
 		return "the manifest records no commit", one(Unset.At(path, r.span,
 			"last_session.commit is absent, empty or unknown: the manifest does not say which commit the handoff describes.",
-			fix("Regenerate the manifest after the first commit.", in.Commands.Regen)))
+			report.WithFix("Regenerate the manifest after the first commit.", in.Commands.Regen)))
 	case otherRecorded:
 		return "the recorded commit is no commit id", one(UnknownCommit.At(path, r.span,
 			fmt.Sprintf("last_session.commit is %s. Expected: 4 to 64 hexadecimal digits. It was not looked up.", r.value),
-			fix("Regenerate the manifest if code has changed since the handoff was written.", in.Commands.Regen)))
+			report.WithFix("Regenerate the manifest if code has changed since the handoff was written.", in.Commands.Regen)))
 	case digitsRecorded:
 	}
 	return found(in, r, path)
@@ -225,15 +225,15 @@ func found(in Input, r recorded, path string) (string, *report.Finding) {
 		// More history can only add commits, so it decides nothing here.
 		return "the recorded commit is ambiguous", one(UnknownCommit.At(path, r.span,
 			fmt.Sprintf("last_session.commit is %s, and several commits have ids that begin so.", r.value),
-			fix("Regenerate the manifest; it records more digits.", in.Commands.Regen)))
+			report.WithFix("Regenerate the manifest; it records more digits.", in.Commands.Regen)))
 	case !a.Found && a.Shallow:
 		return undecidable(true,
 			fmt.Sprintf("last_session.commit is %s, which this clone does not have. The clone is shallow, so the commit may lie before the point where its history is cut: history down to that commit decides it, the whole of it in any case.", r.value),
-			fix(unshallow, "git fetch --unshallow"))
+			report.WithFix(unshallow, "git fetch --unshallow"))
 	case !a.Found:
 		return "the recorded commit is not in this repository", one(UnknownCommit.At(path, r.span,
 			fmt.Sprintf("last_session.commit is %s, and no commit of this repository has an id that begins so.", r.value),
-			fix("Regenerate the manifest if code has changed since the handoff was written.", in.Commands.Regen)))
+			report.WithFix("Regenerate the manifest if code has changed since the handoff was written.", in.Commands.Regen)))
 	case a.IsHead:
 		return "the recorded commit is HEAD", nil
 	}
@@ -250,11 +250,11 @@ func found(in Input, r recorded, path string) (string, *report.Finding) {
 	case !a.Ancestor && a.Shallow:
 		return undecidable(true,
 			fmt.Sprintf("HEAD (%s) is not seen to descend from the recorded commit %s. The clone is shallow, so the link between them may lie before the point where its history is cut: the history of HEAD down to that commit decides it, the whole of it in any case.", head, short),
-			fix(unshallow, "git fetch --unshallow"))
+			report.WithFix(unshallow, "git fetch --unshallow"))
 	case !a.Ancestor:
 		return "the recorded commit is not in HEAD's history", one(NotAncestor.At(path, r.span,
 			fmt.Sprintf("The recorded commit %s is not in the history of HEAD (%s). That is usual after a squash or rebase merge; the layers integrity and drift judge whether the handoff is stale.", short, head),
-			fix("Regenerate the manifest if code has changed since the handoff was written.", in.Commands.Regen)))
+			report.WithFix("Regenerate the manifest if code has changed since the handoff was written.", in.Commands.Regen)))
 	case a.DiffErr != nil:
 		return undecidable(false,
 			fmt.Sprintf("The trees of the recorded commit %s and of HEAD (%s) could not be compared: %s. It takes both trees, and no further history, to decide it.", short, head, reason(a.DiffErr)),
@@ -266,7 +266,7 @@ func found(in Input, r recorded, path string) (string, *report.Finding) {
 		}
 		return files + " changed outside the handoff since the recorded commit", one(BehindHead.At(path, r.span,
 			fmt.Sprintf("The handoff was written for commit %s. Since then %s outside %s changed up to HEAD (%s).", short, files, gate.HandoffDir, head),
-			fix("If the handoff does not describe these changes yet, update STATUS.md, then regenerate the manifest.", in.Commands.Regen)))
+			report.WithFix("If the handoff does not describe these changes yet, update STATUS.md, then regenerate the manifest.", in.Commands.Regen)))
 	}
 	return "since the recorded commit nothing changed outside the handoff", nil
 }
@@ -275,17 +275,9 @@ func found(in Input, r recorded, path string) (string, *report.Finding) {
 func restore(in Input, path string) string {
 	const text = "Repair the manifest, or restore the committed one, or regenerate it with --force."
 	if safetext.Cut(path, len(path)) != path { // it cannot be printed as it is
-		return fix(text, in.Commands.Again)
+		return report.WithFix(text, in.Commands.Again)
 	}
-	return fix(text, "git checkout HEAD -- "+safetext.ShellQuote(path))
-}
-
-// fix ends a remedy in the command to run.
-func fix(text, command string) string {
-	if command == "" {
-		return text
-	}
-	return text + "\nfix: " + command
+	return report.WithFix(text, "git checkout HEAD -- "+safetext.ShellQuote(path))
 }
 
 func reason(err error) string {

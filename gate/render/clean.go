@@ -4,6 +4,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
 // replacement stands for a character that must not be printed.
@@ -115,8 +117,10 @@ func cutWithNote(s string, limit int, note string, measure func(string) int) str
 		return s
 	}
 	tail := "\n" + note
-	if i := strings.LastIndexByte(s, '\n'); i >= 0 && strings.HasPrefix(s[i+1:], "fix: ") && measure(s[i:]) <= limit/2 {
-		tail += s[i:]
+	if i := strings.LastIndexByte(s, '\n'); i >= 0 && measure(s[i:]) <= limit/2 {
+		if _, ok := report.FixOf(s[i+1:]); ok {
+			tail += s[i:]
+		}
 	}
 	room := limit - measure(tail)
 	end := 0

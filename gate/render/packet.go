@@ -114,7 +114,7 @@ func (t *textWriter) mending(p *report.Project) {
 			if strings.TrimSpace(line) == "" {
 				continue
 			}
-			if strings.HasPrefix(line, "fix: ") {
+			if _, ok := report.FixOf(line); ok {
 				line = t.paint(bold, line)
 			}
 			t.line(indent, line)

@@ -238,7 +238,7 @@ func (t *textWriter) remedies(l *report.Layer) {
 			if strings.TrimSpace(line) == "" {
 				continue
 			}
-			if strings.HasPrefix(line, "fix: ") {
+			if _, ok := report.FixOf(line); ok {
 				line = t.paint(bold, line)
 			}
 			t.line(indent, line)

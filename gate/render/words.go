@@ -118,7 +118,7 @@ func isObjectID(id string) bool {
 // remedy ends in lines "fix: COMMAND" where a command helps.
 func splitRemedy(remedy string) (advice []string, commands []string) {
 	for line := range strings.SplitSeq(remedy, "\n") {
-		if c, ok := strings.CutPrefix(line, "fix: "); ok {
+		if c, ok := report.FixOf(line); ok {
 			commands = append(commands, c)
 		} else if strings.TrimSpace(line) != "" {
 			advice = append(advice, line)

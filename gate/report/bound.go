@@ -82,11 +82,8 @@ func more(f Finding, n int) Finding {
 	f.Span = Span{}
 	f.Message = fmt.Sprintf("%d more findings of this rule are not listed: only the first %d are.", n, MaxOfRule-1)
 	if f.Remedy != "" {
-		fix := f.Remedy[strings.LastIndexByte(f.Remedy, '\n')+1:]
-		f.Remedy = "Mend those that are listed; the next run lists what is left."
-		if strings.HasPrefix(fix, "fix: ") {
-			f.Remedy += "\n" + fix
-		}
+		command, _ := FixOf(f.Remedy[strings.LastIndexByte(f.Remedy, '\n')+1:])
+		f.Remedy = WithFix("Mend those that are listed; the next run lists what is left.", command)
 	}
 	return f
 }

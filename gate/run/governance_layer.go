@@ -81,7 +81,7 @@ func decideGovernance(ctx context.Context, s *source, _ *result) (report.Layer, 
 		summary = "NOT EVALUATED: " + summary
 		if len(checked.Problems) == 0 {
 			found = append(found, governance.NotEvaluated.At(in.Config.Path, report.Span{}, "No gate ran: each was left out or lacks its input.",
-				"Configure or select at least one gate in "+governance.ConfigFile+", or switch the layer governance off.\nfix: "+s.p.Commands.Again))
+				report.WithFix("Configure or select at least one gate in "+governance.ConfigFile+", or switch the layer governance off.", s.p.Commands.Again)))
 		}
 	}
 	return report.Done(GovernanceID, governanceTitle, summary, found), nil

@@ -254,11 +254,8 @@ func redact(rep *report.Report) {
 				}
 				f.Message = lint.Redact(f.Message)
 				// The command that fixes a finding must stay one that runs.
-				advice, command, found := strings.Cut(f.Remedy, "\nfix: ")
-				f.Remedy = lint.Redact(advice)
-				if found {
-					f.Remedy += "\nfix: " + command
-				}
+				advice, command, _ := report.CutFix(f.Remedy)
+				f.Remedy = report.WithFix(lint.Redact(advice), command)
 			}
 		}
 	}
@@ -395,7 +392,7 @@ func (r *run) project(ctx context.Context, p Project) (*result, error) {
 // removed reports a project whose handoff folder a change took away.
 func (r *run) removed(p Project) []report.Layer {
 	const why = "the project's handoff folder was removed"
-	f := p.Removed.Rule.At(manifestPath(p.Path), report.Span{}, p.Removed.Message, p.Removed.Remedy+"\nfix: "+p.Commands.Again)
+	f := p.Removed.Rule.At(manifestPath(p.Path), report.Span{}, p.Removed.Message, report.WithFix(p.Removed.Remedy, p.Commands.Again))
 	var out []report.Layer
 	for _, l := range layers {
 		if !l.on(r.o) {
@@ -421,7 +418,7 @@ func (s *source) given() []report.Finding {
 	for _, g := range s.run.o.Given {
 		remedy := g.Remedy
 		if g.Rule.Severity == report.Error {
-			remedy += "\nfix: " + s.p.Commands.Again
+			remedy = report.WithFix(remedy, s.p.Commands.Again)
 		}
 		out = append(out, g.Rule.At(manifestPath(s.p.Path), report.Span{}, g.Message, remedy))
 	}

@@ -137,10 +137,10 @@ func (c *checker) closeLists() {
 
 // edit is a remedy for what a person has to change: the same command again
 // proves it.
-func (c *checker) edit(text string) string { return text + "\nfix: " + c.in.Commands.Again }
+func (c *checker) edit(text string) string { return report.WithFix(text, c.in.Commands.Again) }
 
 // regen is a remedy for what the generator writes.
-func (c *checker) regen(text string) string { return text + "\nfix: " + c.in.Commands.Regen }
+func (c *checker) regen(text string) string { return report.WithFix(text, c.in.Commands.Regen) }
 
 // invalidElsewhere are the rules by which another layer reports that a document
 // could not be read or decoded.

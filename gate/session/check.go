@@ -179,7 +179,7 @@ func (c *checker) as(r *rule.Rule, s report.Severity, path string, at report.Spa
 
 func finding(r *rule.Rule, s report.Severity, path string, at report.Span, message, remedy, again string) report.Finding {
 	if s == report.Error {
-		remedy += "\nfix: " + again
+		remedy = report.WithFix(remedy, again)
 	}
 	return r.As(s, path, at, message, remedy)
 }

@@ -390,8 +390,8 @@ func (p *Plan) enforcing(r *rule.Rule, span report.Span, message, remedy string)
 
 // remedy ends the remedy of an error in the command to run after the edit.
 func (p *Plan) remedy(s report.Severity, text string) string {
-	if s == report.Error && p.in.Commands.Again != "" {
-		return text + "\nfix: " + p.in.Commands.Again
+	if s == report.Error {
+		return report.WithFix(text, p.in.Commands.Again)
 	}
 	return text
 }

@@ -117,7 +117,7 @@ func (f *findings) add(r *rule.Rule, s report.Severity, path string, line int, s
 	}
 	f.seen[key] = true
 	if s == report.Error {
-		remedy += "\nfix: " + f.in.Commands.Again
+		remedy = report.WithFix(remedy, f.in.Commands.Again)
 	}
 	f.list = append(f.list, r.As(s, path, report.Span{Line: line}, message, remedy))
 }

@@ -37,12 +37,12 @@ func (d *doctor) clean(text string) string {
 
 // at makes a finding whose remedy is an edit.
 func (d *doctor) at(r *rule.Rule, path string, span report.Span, message, remedy string) report.Finding {
-	return r.At(path, span, message, remedy+"\nfix: "+d.in.Commands.Again)
+	return r.At(path, span, message, report.WithFix(remedy, d.in.Commands.Again))
 }
 
 // regen makes a finding that a new manifest mends.
 func (d *doctor) regen(r *rule.Rule, path string, span report.Span, message, remedy string) report.Finding {
-	return r.At(path, span, message, remedy+"\nfix: "+d.in.Commands.Regen)
+	return r.At(path, span, message, report.WithFix(remedy, d.in.Commands.Regen))
 }
 
 // manifest is MANIFEST.json as two gates read it.
@@ -209,7 +209,7 @@ func (d *doctor) manifestSchema() governance.Gate {
 			remedy = "The value is a left-over of the template: `handoff-gate migrate` takes such values out of the tasks."
 			fix = "handoff-gate migrate " + d.in.Given + " --yes"
 		}
-		found = append(found, ManifestSchemaRule.At(m.path, v.Span, v.Message, remedy+"\nfix: "+fix))
+		found = append(found, ManifestSchemaRule.At(m.path, v.Span, v.Message, report.WithFix(remedy, fix)))
 	}
 	reason := "MANIFEST.json fits its schema"
 	if len(found) > 0 {
@@ -233,7 +233,7 @@ func (d *doctor) grounding() governance.Gate {
 	var found []report.Finding
 	if p := d.path("GROUNDING.md"); d.kind("GROUNDING.md") != gate.Regular {
 		found = append(found, GroundingMissing.At(p, report.Span{}, "There is no GROUNDING.md: nothing says what an agent may take for a fact.",
-			"Create it; `handoff-gate migrate-grounding` brings one and indexes it.\nfix: handoff-gate migrate-grounding "+d.in.Given))
+			report.WithFix("Create it; `handoff-gate migrate-grounding` brings one and indexes it.", "handoff-gate migrate-grounding "+d.in.Given)))
 	}
 	p := d.path("TRUST.md")
 	doc := gate.ReadDocument(d.in.Work, p, gate.MaxTrustRegister)

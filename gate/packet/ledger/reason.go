@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
+	"github.com/handoff-gate/handoff-gate/gate/report"
 	"github.com/handoff-gate/handoff-gate/gate/rule"
 )
 
@@ -35,7 +36,7 @@ func (r Reason) Code() string {
 }
 
 func because(r *rule.Rule, s State, message string) Reason {
-	turn, _, _ := strings.Cut(r.Remedy, "\nfix: ") // the command is of this case
+	turn, _, _ := report.CutFix(r.Remedy) // the command is of this case
 	return Reason{Rule: r, State: s, Message: message, Remedy: turn}
 }
 
