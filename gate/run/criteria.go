@@ -47,9 +47,7 @@ func Criteria(ctx context.Context, c *Checkout, project string) (*report.Report,
 	rep.Projects = []report.Project{{
 		Path: project, Format: "aahp", Level: criteria.ID, Layers: []report.Layer{criteria.Check(in)},
 	}}
-	redact(rep)
-	c.forget(rep)
-	rep.Finish()
+	c.finish(rep)
 	return rep, nil
 }
 

@@ -102,9 +102,7 @@ func (c *Checkout) governed(ctx context.Context, p Project, result *governance.R
 		}
 		rep.Head = head.ID
 	}
-	redact(rep)
-	c.forget(rep)
-	rep.Finish()
+	c.finish(rep)
 	for i := range result.Gates {
 		result.Gates[i].Reason = strings.TrimPrefix(rep.Projects[0].Layers[i+1].Summary, "NOT EVALUATED: ")
 	}

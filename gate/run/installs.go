@@ -66,9 +66,7 @@ func Installs(ctx context.Context, o InstallOptions) (*report.Report, []string, 
 	if err != nil {
 		return nil, nil, err
 	}
-	redact(rep)
-	c.forget(rep)
-	rep.Finish()
+	c.finish(rep)
 	return rep, dirs, ctx.Err()
 }
 

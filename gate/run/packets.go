@@ -103,29 +103,29 @@ func ReadRegistry(tree gate.Tree, path, whose string) *packet.Registry {
 
 // PacketReport is the report of one packet, but for its tool.
 func PacketReport(p report.Project) *report.Report {
-	redactPacket(p)
+	rewordPacket(p, lint.Redact)
 	rep := &report.Report{Projects: []report.Project{p}}
 	rep.Finish()
 	return rep
 }
 
-// redactPacket hides credentials and addresses in what is said of a packet, but for
-// the codes of its reasons. Reasons and findings stay the same.
-func redactPacket(p report.Project) {
-	hidden := map[string]string{}
+// rewordPacket changes what is said of a packet, but for the codes of its reasons.
+// Reasons and findings stay the same.
+func rewordPacket(p report.Project, change func(string) string) {
+	reworded := map[string]string{}
 	for i := range p.Packet.Reasons {
 		r := &p.Packet.Reasons[i]
 		code := r.Code + ": "
-		hidden[r.Message] = code + lint.Redact(strings.TrimPrefix(r.Message, code))
-		r.Message = hidden[r.Message]
+		reworded[r.Message] = code + change(strings.TrimPrefix(r.Message, code))
+		r.Message = reworded[r.Message]
 	}
 	for _, l := range p.Layers {
 		for i := range l.Findings {
 			f := &l.Findings[i]
-			if message, ok := hidden[f.Message]; ok && f.Severity == report.Error {
+			if message, ok := reworded[f.Message]; ok && f.Severity == report.Error {
 				f.Message = message
 			} else {
-				f.Message = lint.Redact(f.Message)
+				f.Message = change(f.Message)
 			}
 		}
 	}

@@ -192,9 +192,7 @@ func Verify(ctx context.Context, c *Checkout, projects []Project, o Options) (*r
 		}
 	}
 	rep.Projects = append(rep.Projects, others...)
-	redact(rep)
-	c.forget(rep)
-	rep.Finish()
+	c.finish(rep)
 	return rep, ctx.Err()
 }
 
@@ -219,6 +217,14 @@ func (r *run) alone() []report.Project {
 	return []report.Project{{Path: ".", Format: "aahp", Level: string(r.o.Level), Layers: []report.Layer{l}}}
 }
 
+// finish takes out of a report what must not be printed, and brings it into its
+// final form.
+func (c *Checkout) finish(rep *report.Report) {
+	redact(rep)
+	c.forget(rep)
+	rep.Finish()
+}
+
 // forget takes the place of the checkout on this machine out of what git and
 // checks have said: the same checkout gives the same report anywhere, in a
 // container too. Remedies keep the path that the caller gave.
@@ -227,12 +233,17 @@ func (c *Checkout) forget(rep *report.Report) {
 		return // the root, whose name is in every path
 	}
 	r := strings.NewReplacer(c.Top+string(filepath.Separator), "", c.Top, ".")
-	for i := range rep.Projects {
-		for j := range rep.Projects[i].Layers {
-			l := &rep.Projects[i].Layers[j]
-			l.Summary = r.Replace(l.Summary)
-			for k := range l.Findings {
-				l.Findings[k].Message = r.Replace(l.Findings[k].Message)
+	for _, p := range rep.Projects {
+		for i := range p.Layers {
+			p.Layers[i].Summary = r.Replace(p.Layers[i].Summary)
+		}
+		if p.Packet != nil {
+			rewordPacket(p, r.Replace)
+			continue
+		}
+		for _, l := range p.Layers {
+			for i := range l.Findings {
+				l.Findings[i].Message = r.Replace(l.Findings[i].Message)
 			}
 		}
 	}
@@ -243,7 +254,7 @@ func (c *Checkout) forget(rep *report.Report) {
 func redact(rep *report.Report) {
 	for _, p := range rep.Projects {
 		if p.Packet != nil {
-			redactPacket(p)
+			rewordPacket(p, lint.Redact)
 			continue
 		}
 		for _, l := range p.Layers {

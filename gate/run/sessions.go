@@ -117,8 +117,6 @@ func Sessions(ctx context.Context, in SessionInput) (*SessionResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	rep := &report.Report{Projects: r.out.Projects()}
-	redact(rep)
 	return &r.out, ctx.Err()
 }
 

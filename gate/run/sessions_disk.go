@@ -113,8 +113,7 @@ func VerifySessions(ctx context.Context, o SessionOptions) (*report.Report, *Ses
 		return nil, nil, err
 	}
 	rep.Projects = res.Projects()
-	c.forget(rep)
-	rep.Finish()
+	c.finish(rep)
 	return rep, res, ctx.Err()
 }
 
