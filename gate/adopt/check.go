@@ -51,7 +51,7 @@ func (f *Folder) Check(s Session, facts Facts) (m *Manifest, stale []string, err
 // the innermost objects that both have, in the order of the wanted one.
 func differences(dst []string, at string, want, got *jsondoc.Value) []string {
 	if !want.Is(jsondoc.Object) || !got.Is(jsondoc.Object) {
-		if jsondoc.Equal(want, got, false) {
+		if jsondoc.Equal(want, got) {
 			return dst
 		}
 		return append(dst, at)

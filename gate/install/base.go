@@ -38,7 +38,7 @@ func (c *checker) unavailable(path string, err error) {
 // the same ones.
 func (c *checker) compare() {
 	was, is := c.before, c.record
-	if jsondoc.Equal(was.get("files_sha256"), is.get("files_sha256"), false) || !jsondoc.Equal(was.get("version"), is.get("version"), false) {
+	if jsondoc.Equal(was.get("files_sha256"), is.get("files_sha256")) || !jsondoc.Equal(was.get("version"), is.get("version")) {
 		return
 	}
 	message := fmt.Sprintf("files_sha256 is %s and was %s at the base, and the version is still %s", is.shown("files_sha256"), was.shown("files_sha256"), is.shown("version"))

@@ -152,7 +152,7 @@ func differ(base, head Copy, s Section) bool {
 	if !head.Sound(s) {
 		return true
 	}
-	return !jsondoc.Equal(base.section(s), head.section(s), false)
+	return !jsondoc.Equal(base.section(s), head.section(s))
 }
 
 func (c Copy) section(s Section) *jsondoc.Value {

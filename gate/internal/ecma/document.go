@@ -317,7 +317,7 @@ func equalJSON(a, b []byte) bool {
 		return false
 	}
 	y, err := jsondoc.Parse(b, o)
-	return err == nil && jsondoc.Equal(x.Root, y.Root, false)
+	return err == nil && jsondoc.Equal(x.Root, y.Root)
 }
 
 // text reads a string that JSON.stringify wrote.

@@ -19,7 +19,6 @@ import (
 type Options struct {
 	MaxDepth       int  // arrays and objects, the outermost being 1; 0: no limit
 	KeepEqualKeys  bool // all members of equal keys are kept, in order
-	ReplaceBadUTF8 bool // each bad byte of a string reads as U+FFFD
 	KeepSurrogates bool // a lone surrogate escape reads as its three WTF-8 bytes
 	MaxDigits      int  // of a number without fraction and exponent; 0: no limit
 	Finite         bool // numbers fit binary64 where they have a fraction or an exponent, see NonFinite
@@ -310,13 +309,12 @@ func (s *scanner) twice(f *frame, t Token) bool {
 	return twice
 }
 
-// sameKey compares two keys by their text. Without escapes that is their spelling,
-// unless broken bytes are replaced.
+// sameKey compares two keys by their text. Without escapes that is their spelling.
 func (s *scanner) sameKey(a, b Token) bool {
 	if bytes.Equal(s.src[a.Off:a.End], s.src[b.Off:b.End]) {
 		return true
 	}
-	if !a.Escaped && !b.Escaped && !s.o.ReplaceBadUTF8 {
+	if !a.Escaped && !b.Escaped {
 		return false
 	}
 	return a.Text(s.src) == b.Text(s.src)
@@ -341,7 +339,7 @@ func (s *scanner) str() (escaped bool, err error) {
 			i++
 		default:
 			r, n := utf8.DecodeRune(s.src[i:])
-			if r == utf8.RuneError && n == 1 && !s.o.ReplaceBadUTF8 {
+			if r == utf8.RuneError && n == 1 {
 				return false, &Error{Problem: BadUTF8, Offset: i, reason: "it is not valid UTF-8"}
 			}
 			i += n
@@ -513,14 +511,12 @@ func (s *scanner) word() (Kind, error) {
 }
 
 // Text decodes a Key or String token of src; other tokens give their spelling.
-// Bytes that are not UTF-8 read as U+FFFD each (only where the reader let them
-// pass).
 func (t Token) Text(src []byte) string {
 	if t.Kind != Key && t.Kind != String {
 		return string(src[t.Off:t.End])
 	}
 	raw := src[t.Off+1 : t.End-1]
-	if !t.Escaped && utf8.Valid(raw) {
+	if !t.Escaped {
 		return string(raw)
 	}
 	out := make([]byte, 0, len(raw))

@@ -220,10 +220,8 @@ func (v *Value) Float() (float64, bool) {
 }
 
 // Equal compares two values as JSON values: numbers as binary64, strings
-// decoded. With ordered, the members of objects must stand in the same order
-// and equal keys are compared one by one; without, the last of equal keys
-// counts.
-func Equal(a, b *Value, ordered bool) bool {
+// decoded, members in any order, and of equal keys the last.
+func Equal(a, b *Value) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
@@ -238,13 +236,8 @@ func Equal(a, b *Value, ordered bool) bool {
 		y, _ := b.Float()
 		return x == y
 	case Array:
-		return slices.EqualFunc(a.Items, b.Items, func(x, y *Value) bool { return Equal(x, y, ordered) })
+		return slices.EqualFunc(a.Items, b.Items, Equal)
 	case Object:
-		if ordered {
-			return slices.EqualFunc(a.Members, b.Members, func(x, y Member) bool {
-				return x.Key == y.Key && Equal(x.Value, y.Value, true)
-			})
-		}
 		return equalMembers(a, b)
 	case ObjectEnd, ArrayEnd, Key, True, False, Null:
 	}
@@ -263,7 +256,7 @@ func equalMembers(a, b *Value) bool {
 		if a.Get(m.Key) != m.Value {
 			continue // an equal key follows, whose value counts
 		}
-		if !Equal(m.Value, b.Get(m.Key), false) {
+		if !Equal(m.Value, b.Get(m.Key)) {
 			return false
 		}
 	}
