@@ -432,15 +432,15 @@ func passing(err error) bool {
 // fit brings the output into GitHub's limits. Title and summary are required
 // wherever output is sent, so neither stays empty.
 func (r *Reporter) fit(o Output) Output {
-	o.Title = cutRunes(oneLine(o.Title), maxTitle)
+	o.Title = cutRunes(oneLine(o.Title), render.MaxAnnotationTitle)
 	if o.Title == "" {
 		o.Title = r.run.Name
 	}
-	o.Summary = cutLines(o.Summary, maxOutputText)
+	o.Summary = cutLines(o.Summary, render.MaxCheckOutput)
 	if strings.TrimSpace(o.Summary) == "" {
 		o.Summary = o.Title
 	}
-	o.Text = cutLines(o.Text, maxOutputText)
+	o.Text = cutLines(o.Text, render.MaxCheckOutput)
 	return o
 }
 

@@ -10,13 +10,8 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/render"
 )
 
-// The limits of a check run's output. GitHub counts bytes of UTF-8, whatever
-// its description says; each of ours leaves room below it.
-const (
-	maxBatch      = 50    // annotations in one request
-	maxOutputText = 65000 // bytes of summary and of text; GitHub refuses 65,536
-	maxTitle      = 255   // characters of the output's title
-)
+// maxBatch is how many annotations GitHub takes in one request.
+const maxBatch = 50
 
 // wire brings an annotation into the form the API takes. False: there is no
 // file it could stand on, so it cannot be sent at all. gate/render keeps these

@@ -271,7 +271,7 @@ func TestOutputIsCutByBytes(t *testing.T) {
 		t.Errorf("title of %d characters", n)
 	}
 	for name, text := range map[string]string{"summary": got.Summary, "text": got.Text} {
-		if len(text) > maxOutputText || len(text) < maxOutputText-300 || !strings.Contains(text, "left out") {
+		if len(text) > render.MaxCheckOutput || len(text) < render.MaxCheckOutput-300 || !strings.Contains(text, "left out") {
 			t.Errorf("%s of %d bytes ends in %q", name, len(text), text[len(text)-100:])
 		}
 	}

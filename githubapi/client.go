@@ -219,6 +219,11 @@ func (e *CallError) Unwrap() error { return e.err }
 
 var errNoToken = &CallError{Cause: NoToken}
 
+// unreadable is the failure of a GET whose answer lacks what it is asked for.
+func unreadable(path, message string) error {
+	return &CallError{Method: http.MethodGet, Path: path, Cause: Unreadable, Status: http.StatusOK, Message: message, Tries: 1}
+}
+
 // failed brings whatever go-github returned into the form of a CallError; nil
 // stays nil. go-github's own error types are not used further: it knows no
 // retries, sees a rate limit only in a 403, and shows whole URLs.
@@ -369,7 +374,7 @@ func (c *Client) Compare(ctx context.Context, base, head string) (Comparison, er
 		AheadBy:   cmp.GetAheadBy(), BehindBy: cmp.GetBehindBy(),
 	}
 	if cmp.AheadBy == nil || cmp.BehindBy == nil || !fullID.MatchString(out.MergeBase) {
-		return Comparison{}, &CallError{Method: "GET", Path: "compare", Cause: Unreadable, Status: http.StatusOK, Message: "a comparison without merge base or counts", Tries: 1}
+		return Comparison{}, unreadable("compare", "a comparison without merge base or counts")
 	}
 	return out, nil
 }
@@ -431,7 +436,7 @@ func (c *Client) peel(ctx context.Context, name string, obj *github.GitObject) (
 	for range maxPeels {
 		id := strings.ToLower(obj.GetSHA())
 		if !fullID.MatchString(id) {
-			return "", &CallError{Method: "GET", Path: "git/tags", Cause: Unreadable, Status: http.StatusOK, Message: "a tag without an object id", Tries: 1}
+			return "", unreadable("git/tags", "a tag without an object id")
 		}
 		switch obj.GetType() {
 		case "commit":
@@ -466,7 +471,7 @@ func (c *Client) peelByCompare(ctx context.Context, name string) (string, error)
 	}
 	id := strings.ToLower(cmp.GetBaseCommit().GetSHA())
 	if !fullID.MatchString(id) {
-		return "", &CallError{Method: "GET", Path: "compare", Cause: Unreadable, Status: http.StatusOK, Message: "a comparison without a base commit", Tries: 1}
+		return "", unreadable("compare", "a comparison without a base commit")
 	}
 	return id, nil
 }

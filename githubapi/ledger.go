@@ -113,10 +113,6 @@ func (c claims) claim(ctx context.Context, commit string) ([]byte, error) {
 	return data, nil
 }
 
-func unreadable(path, message string) error {
-	return &CallError{Method: http.MethodGet, Path: path, Cause: Unreadable, Status: http.StatusOK, Message: message, Tries: 1}
-}
-
 // Commit makes the tree with its file inline, and the commit. Made twice after a
 // lost answer, they are one object, or one that nothing names.
 func (c claims) Commit(ctx context.Context, claim ledger.Commit) (string, error) {

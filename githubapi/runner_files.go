@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/handoff-gate/handoff-gate/gate/render"
@@ -104,18 +105,14 @@ func WriteOutputs(file string, random io.Reader, mask *Masker, o Outputs) error 
 	return nil
 }
 
-// MaxSummary is how large the step's summary file may become. The runner
-// uploads nothing of one above 1,024 KiB (github-action.md 6).
-const MaxSummary = 1_000_000 // bytes, with what is there already
-
 // SummaryRoom is how many bytes may still be appended to the file that
-// GITHUB_STEP_SUMMARY names; MaxSummary when there is no such file yet.
+// GITHUB_STEP_SUMMARY names; render.MaxSummary when there is no such file yet.
 func SummaryRoom(file string) int {
 	info, err := os.Stat(file)
 	if err != nil {
-		return MaxSummary
+		return render.MaxSummary
 	}
-	return int(max(0, MaxSummary-info.Size()))
+	return int(max(0, render.MaxSummary-info.Size()))
 }
 
 // summaryCut ends a summary that did not fit. Render leaves out whole findings
@@ -123,19 +120,19 @@ func SummaryRoom(file string) int {
 const summaryCut = "\n\n*The rest of this summary is left out: the file is full. See the log.*\n"
 
 // AppendSummary appends Markdown to the file that GITHUB_STEP_SUMMARY names,
-// once, and keeps the file within MaxSummary. As for WriteOutputs, an error is
+// once, and keeps the file within render.MaxSummary. As for WriteOutputs, an error is
 // a warning in the log.
 func AppendSummary(file string, mask *Masker, markdown string) error {
 	text := mask.String(markdown)
 	if room := SummaryRoom(file); len(text) > room {
 		if room < len(summaryCut) {
-			return fmt.Errorf("the job summary is not written: the file has no room left within %d bytes", MaxSummary)
+			return fmt.Errorf("the job summary is not written: the file has no room left within %d bytes", render.MaxSummary)
 		}
 		n := room - len(summaryCut)
 		for n > 0 && !utf8.RuneStart(text[n]) {
 			n--
 		}
-		if i := lastLine(text[:n]); i > 0 {
+		if i := strings.LastIndexByte(text[:n], '\n'); i > 0 {
 			n = i
 		}
 		text = text[:n] + summaryCut
@@ -145,8 +142,6 @@ func AppendSummary(file string, mask *Masker, markdown string) error {
 	}
 	return nil
 }
-
-func lastLine(s string) int { return bytes.LastIndexByte([]byte(s), '\n') }
 
 // errUnset is what an unset GITHUB_OUTPUT or GITHUB_STEP_SUMMARY amounts to.
 var errUnset = errors.New("the runner names no file for it")

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"github.com/handoff-gate/handoff-gate/gate/render"
 )
 
 // env makes a Lookup of pairs.
@@ -387,7 +389,7 @@ func TestUnwritableFilesAreErrorsOnly(t *testing.T) {
 func TestSummary(t *testing.T) {
 	mask := NewMasker(testToken)
 	file := filepath.Join(t.TempDir(), "summary")
-	if got := SummaryRoom(file); got != MaxSummary {
+	if got := SummaryRoom(file); got != render.MaxSummary {
 		t.Errorf("room %d", got)
 	}
 	for _, s := range []string{"# One\n", "two " + testToken + "\n"} {
@@ -399,7 +401,7 @@ func TestSummary(t *testing.T) {
 	if string(data) != "# One\ntwo ***\n" {
 		t.Errorf("got %q", data)
 	}
-	if got := SummaryRoom(file); got != MaxSummary-len(data) {
+	if got := SummaryRoom(file); got != render.MaxSummary-len(data) {
 		t.Errorf("room %d", got)
 	}
 }
@@ -411,11 +413,11 @@ func TestSummaryStaysWithinTheRunnersLimit(t *testing.T) {
 		added string
 		cut   bool
 	}{
-		{0, strings.Repeat("x", MaxSummary), false},
-		{0, strings.Repeat("é\n", MaxSummary), true},
-		{MaxSummary - 500, strings.Repeat("one line\n", 100), true},
-		{MaxSummary - 500, strings.Repeat("é", 400), true},
-		{MaxSummary - 10, "0123456789", false},
+		{0, strings.Repeat("x", render.MaxSummary), false},
+		{0, strings.Repeat("é\n", render.MaxSummary), true},
+		{render.MaxSummary - 500, strings.Repeat("one line\n", 100), true},
+		{render.MaxSummary - 500, strings.Repeat("é", 400), true},
+		{render.MaxSummary - 10, "0123456789", false},
 	} {
 		file := filepath.Join(t.TempDir(), "summary")
 		if err := os.WriteFile(file, bytes.Repeat([]byte("y"), c.there), 0o600); err != nil {
@@ -426,7 +428,7 @@ func TestSummaryStaysWithinTheRunnersLimit(t *testing.T) {
 		}
 		data, _ := os.ReadFile(file)
 		got := string(data[c.there:])
-		if len(data) > MaxSummary || !utf8.ValidString(got) || strings.HasSuffix(got, summaryCut) != c.cut {
+		if len(data) > render.MaxSummary || !utf8.ValidString(got) || strings.HasSuffix(got, summaryCut) != c.cut {
 			t.Errorf("%d bytes there, %d added: %d in all, ending %q", c.there, len(c.added), len(data), got[max(0, len(got)-40):])
 		}
 		if !c.cut && got != c.added {
@@ -434,7 +436,7 @@ func TestSummaryStaysWithinTheRunnersLimit(t *testing.T) {
 		}
 	}
 	full := filepath.Join(t.TempDir(), "summary")
-	if err := os.WriteFile(full, make([]byte, 2*MaxSummary), 0o600); err != nil {
+	if err := os.WriteFile(full, make([]byte, 2*render.MaxSummary), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := AppendSummary(full, mask, "x"); err == nil {

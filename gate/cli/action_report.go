@@ -269,7 +269,7 @@ func (a *action) summarize(rep *report.Report, options render.SummaryOptions) {
 }
 
 func (a *action) summary(markdown string) {
-	if a.room < githubapi.MaxSummary {
+	if a.room < render.MaxSummary {
 		markdown = apart + markdown
 	}
 	if strings.TrimSpace(markdown) == "" {

@@ -11,9 +11,9 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
-// Limits of what GitHub shows, in bytes (github-action.md 4 and 6). A summary
-// file above 1,024 KiB is not uploaded at all; a check run's summary or text
-// above 65,535 is refused.
+// Limits of what GitHub shows, in bytes of UTF-8, whatever its description says
+// (github-action.md 4 and 6). A summary file above 1,024 KiB is not uploaded at all,
+// whoever wrote it; a check run's summary or text above 65,535 is refused.
 const (
 	MaxSummary     = 1_000_000
 	MaxCheckOutput = 65_000 - 1 // "below 65,000"
