@@ -179,7 +179,7 @@ func ReadInputs(lookup Lookup) (Inputs, error) {
 		PolicyFromHead:   r.choice("policy-from", "base", "head") == "head",
 	}
 	if in.Report != "" && in.Report == in.SARIF {
-		r.refuse("sarif", in.SARIF, "another file than report")
+		r.errs = append(r.errs, &UsageError{Input: "sarif", Value: in.SARIF, Allowed: "another file than report"})
 	}
 	slices.SortStableFunc(r.errs, func(a, b *UsageError) int { return r.order[a.Input] - r.order[b.Input] })
 	var errs []error
@@ -247,17 +247,14 @@ func (r *inputReader) text(name string) string {
 	return r.specs[name].Default
 }
 
-func (r *inputReader) refuse(name, value, allowed string) {
-	if allowed == "" {
-		allowed = r.specs[name].Allowed
-	}
-	r.errs = append(r.errs, &UsageError{Input: name, Value: value, Allowed: allowed})
+func (r *inputReader) refuse(name, value string) {
+	r.errs = append(r.errs, &UsageError{Input: name, Value: value, Allowed: r.specs[name].Allowed})
 }
 
 func (r *inputReader) choice(name string, values ...string) string {
 	v := r.text(name)
 	if !slices.Contains(values, v) {
-		r.refuse(name, v, "")
+		r.refuse(name, v)
 		return r.specs[name].Default
 	}
 	return v
@@ -269,7 +266,7 @@ func (r *inputReader) boolean(name string) bool {
 	case strings.EqualFold(v, "true"):
 		return true
 	case !strings.EqualFold(v, "false"):
-		r.refuse(name, v, "")
+		r.refuse(name, v)
 		return r.specs[name].Default == "true"
 	}
 	return false
@@ -280,7 +277,7 @@ func (r *inputReader) number(name string, least, most int) int {
 	n, err := strconv.Atoi(v)
 	digits := strings.Trim(v, "0123456789") == "" // no sign, no underscore
 	if err != nil || !digits || n < least || n > most {
-		r.refuse(name, v, "")
+		r.refuse(name, v)
 		n, _ = strconv.Atoi(r.specs[name].Default)
 	}
 	return n
@@ -289,7 +286,7 @@ func (r *inputReader) number(name string, least, most int) int {
 func (r *inputReader) line(name string) string {
 	v := r.text(name)
 	if strings.ContainsFunc(v, unicode.IsControl) {
-		r.refuse(name, v, "")
+		r.refuse(name, v)
 		return ""
 	}
 	return v
@@ -298,7 +295,7 @@ func (r *inputReader) line(name string) string {
 func (r *inputReader) sha(name string) string {
 	v := strings.ToLower(r.text(name))
 	if v != "" && !fullID.MatchString(v) {
-		r.refuse(name, v, "")
+		r.refuse(name, v)
 		return ""
 	}
 	return v
@@ -310,7 +307,7 @@ func (r *inputReader) token(name string) string {
 	v := r.given(name)
 	if strings.ContainsFunc(v, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		// It would break the request's header. Its value is in no message.
-		r.refuse(name, "(hidden)", "")
+		r.refuse(name, "(hidden)")
 	}
 	return v
 }
@@ -328,11 +325,38 @@ func below(p string) (string, bool) {
 	return path.Clean(p), true
 }
 
+// fileBelow is below for what cannot be the folder where it starts.
+func fileBelow(p string) (string, bool) {
+	p, ok := below(p)
+	if p == "." {
+		return "", false
+	}
+	return p, ok
+}
+
+// lines reads an input of several values, one a line, by one that reads a line. Empty
+// lines are passed over, equal values count once.
+func lines[T comparable](r *inputReader, name string, one func(line string) (T, bool)) []T {
+	var all []T
+	for line := range strings.SplitSeq(r.text(name), "\n") {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		v, ok := one(line)
+		if !ok {
+			r.refuse(name, line)
+		} else if !slices.Contains(all, v) {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
 func (r *inputReader) folder(name string) string {
 	v := r.text(name)
 	p, ok := below(v)
 	if !ok {
-		r.refuse(name, v, "")
+		r.refuse(name, v)
 		return "."
 	}
 	return p
@@ -343,125 +367,65 @@ func (r *inputReader) file(name string) string {
 	if v == "" {
 		return ""
 	}
-	p, ok := below(v)
+	p, ok := fileBelow(v)
 	// Case does not matter for .git: some file systems ignore it.
 	inGit := slices.ContainsFunc(strings.Split(p, "/"), func(part string) bool { return strings.EqualFold(part, ".git") })
-	if !ok || p == "." || strings.HasSuffix(v, "/") || inGit {
-		r.refuse(name, v, "")
+	if !ok || strings.HasSuffix(v, "/") || inGit {
+		r.refuse(name, v)
 		return ""
 	}
 	return p
 }
 
-// paths reads the lines of path; empty ones are passed over, equal ones count once.
+// paths reads the folders and globs of path.
 func (r *inputReader) paths(name string) []PathLine {
-	var lines []PathLine
-	for line := range strings.SplitSeq(r.text(name), "\n") {
-		line = strings.TrimSpace(line)
-		if line == "" {
-			continue
-		}
+	return lines(r, name, func(line string) (PathLine, bool) {
 		p, ok := below(line)
-		if !ok {
-			r.refuse(name, line, "")
-			continue
-		}
-		l := PathLine{Text: p, Auto: line == "auto", Glob: strings.ContainsAny(p, "*?")}
-		if !slices.Contains(lines, l) {
-			lines = append(lines, l)
-		}
-	}
-	return lines
+		return PathLine{Text: p, Auto: line == "auto", Glob: strings.ContainsAny(p, "*?")}, ok
+	})
 }
 
-// gates reads ids of gates of check and doctor, one a line; empty lines are passed
-// over, equal ones count once.
+// gates reads ids of gates of check and doctor.
 func (r *inputReader) gates(name string) []string {
-	var ids []string
-	for line := range strings.SplitSeq(r.text(name), "\n") {
-		id := strings.TrimSpace(line)
-		switch {
-		case id == "" || slices.Contains(ids, id):
-		case slices.Contains(doctor.Gates(), id):
-			ids = append(ids, id)
-		default:
-			r.refuse(name, id, "")
-		}
-	}
-	return ids
+	return lines(r, name, func(id string) (string, bool) { return id, slices.Contains(doctor.Gates(), id) })
 }
 
-// sessions reads one of the two words, or the lines of root folders; empty ones
-// are passed over, equal ones count once.
+// sessions reads one of the two words, or root folders.
 func (r *inputReader) sessions(name string) Sessions {
-	v := r.text(name)
-	switch v {
+	switch r.text(name) {
 	case "auto":
 		return Sessions{Auto: true}
 	case "off":
 		return Sessions{}
 	}
-	var s Sessions
-	for line := range strings.SplitSeq(v, "\n") {
-		if line = strings.TrimSpace(line); line == "" {
-			continue
-		}
-		root, ok := below(line)
-		if !ok {
-			r.refuse(name, line, "")
-		} else if !slices.Contains(s.Roots, root) {
-			s.Roots = append(s.Roots, root)
-		}
-	}
-	return s
+	return Sessions{Roots: lines(r, name, below)}
 }
 
 // packets reads the inputs about packets.
 func (r *inputReader) packets() Packets {
 	p := Packets{
-		Globs: r.lines("packets"), All: r.boolean("packets-all"), Strict: r.boolean("packets-strict"), Registry: r.below("registry"),
+		Globs: lines(r, "packets", fileBelow), All: r.boolean("packets-all"), Strict: r.boolean("packets-strict"), Registry: r.fromTop("registry"),
 		Receiver: r.line("receiver"), Claim: r.boolean("claim"), Ledger: r.ledger("ledger"),
 	}
 	given := r.text("packets") != ""
 	if given && r.text("registry") == "" {
-		r.refuse("registry", "", "")
+		r.refuse("registry", "")
 	}
 	if p.Claim && !given {
-		r.refuse("claim", "true", "")
+		r.refuse("claim", "true")
 	}
 	return p
 }
 
-// lines reads paths or globs, one a line; equal ones count once.
-func (r *inputReader) lines(name string) []string {
-	var lines []string
-	for line := range strings.SplitSeq(r.text(name), "\n") {
-		line = strings.TrimSpace(line)
-		if line == "" {
-			continue
-		}
-		p, ok := below(line)
-		if !ok || p == "." {
-			r.refuse(name, line, "")
-			continue
-		}
-		if !slices.Contains(lines, p) {
-			lines = append(lines, p)
-		}
-	}
-	return lines
-}
-
-// below reads the path of a file from the top level; "" where none is given.
-func (r *inputReader) below(name string) string {
+// fromTop reads the path of a file from the top level; "" where none is given.
+func (r *inputReader) fromTop(name string) string {
 	v := r.text(name)
 	if v == "" {
 		return ""
 	}
-	p, ok := below(v)
-	if !ok || p == "." {
-		r.refuse(name, v, "")
-		return ""
+	p, ok := fileBelow(v)
+	if !ok {
+		r.refuse(name, v)
 	}
 	return p
 }
@@ -475,12 +439,12 @@ func (r *inputReader) ledger(name string) Ledger {
 	}
 	if repository, ok := strings.CutPrefix(v, "github:"); ok {
 		if _, _, ok := ownerAndName(repository); !ok {
-			r.refuse(name, v, "")
+			r.refuse(name, v)
 		}
 		return Ledger{Repository: repository}
 	}
 	if strings.HasPrefix(v, "git:") || strings.HasPrefix(v, "remote:") {
-		r.refuse(name, v, "")
+		r.refuse(name, v)
 		return Ledger{Refs: true}
 	}
 	return Ledger{File: r.file(name)}
