@@ -49,12 +49,12 @@ type lockError struct {
 func (e *lockError) Error() string { return e.message }
 
 // readLock finds the parts of a lock file and checks row 3 of the table. The
-// error is a *lockError; its message holds no outside text.
-func readLock(src []byte) (*lock, error) {
-	l := &lock{src: src}
-	top, err := members(src, func(m member) { l.packages = append(l.packages, m) })
-	if err != nil {
-		return nil, err
+// message of what is bad holds no outside text.
+func readLock(src []byte) (l *lock, bad *lockError) {
+	l = &lock{src: src}
+	top, bad := members(src, func(m member) { l.packages = append(l.packages, m) })
+	if bad != nil {
+		return nil, bad
 	}
 	version, packages := false, false
 	for _, m := range top {
@@ -84,10 +84,8 @@ func readLock(src []byte) (*lock, error) {
 }
 
 // members gives the members of the object that src holds. Those of its member
-// "packages", where that is an object, go to inPackages (nil: not wanted). The
-// error is a *lockError.
-func members(src []byte, inPackages func(member)) ([]member, error) {
-	var top []member
+// "packages", where that is an object, go to inPackages (nil: not wanted).
+func members(src []byte, inPackages func(member)) (top []member, bad *lockError) {
 	var cur, sub member
 	depth, keys := 0, 0
 	open := false // inside packages
@@ -136,11 +134,16 @@ func members(src []byte, inPackages func(member)) ([]member, error) {
 		}
 		return nil
 	})
-	var bad *jsondoc.Error
-	if errors.As(err, &bad) {
-		return nil, &lockError{bad.Offset, bad.Error()}
+	var syntax *jsondoc.Error
+	switch {
+	case err == nil:
+		return top, nil
+	case errors.As(err, &bad):
+		return nil, bad
+	case errors.As(err, &syntax):
+		return nil, &lockError{syntax.Offset, syntax.Error()}
 	}
-	return top, err
+	return nil, &lockError{0, "it cannot be read"}
 }
 
 // same compares two values of sound documents as JSON values with their order

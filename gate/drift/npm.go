@@ -162,13 +162,12 @@ func (n *npm) lock() error {
 		return nil
 	}
 	n.lines = lineCounter{src: data}
-	current, err := readLock(data)
-	var bad *lockError
-	if errors.As(err, &bad) {
+	current, bad := readLock(data)
+	if bad != nil {
 		n.refuse(NPMLockInvalid, lockFile, n.lines.line(bad.off), "the lock file is none of version 3: "+bad.message)
 	}
-	old, err := readLock(oldData)
-	if errors.As(err, &bad) {
+	old, bad := readLock(oldData)
+	if bad != nil {
 		n.refuse(NPMLockInvalid, lockFile, 0, "before the change the lock file was none of version 3: "+bad.message)
 	}
 	if current == nil || old == nil {
@@ -404,14 +403,13 @@ func (n *npm) devOnly(file, what string, was, is []byte, line func(int) int) {
 		changed(-1, fmt.Sprintf("is larger than %d bytes", gate.MaxPackageJSON))
 		return
 	}
-	var bad *lockError
-	current, err := members(is, nil)
-	if errors.As(err, &bad) {
+	current, bad := members(is, nil)
+	if bad != nil {
 		changed(bad.off, "cannot be compared: "+bad.message)
 		return
 	}
-	list, err := members(was, nil)
-	if errors.As(err, &bad) {
+	list, bad := members(was, nil)
+	if bad != nil {
 		changed(-1, "cannot be compared with the one before the change: "+bad.message)
 		return
 	}
@@ -432,9 +430,9 @@ func (n *npm) devOnly(file, what string, was, is []byte, line func(int) int) {
 	if !had || !has {
 		return // absent on both, or the comparison above has seen it
 	}
-	oldDeps, errOld := members(before.value(was), nil)
-	deps, errNew := members(after.value(is), nil)
-	if errOld != nil || errNew != nil {
+	oldDeps, badBefore := members(before.value(was), nil)
+	deps, badAfter := members(after.value(is), nil)
+	if badBefore != nil || badAfter != nil {
 		changed(after.keyOff, "has a "+devDeps+" that is not an object on both sides")
 		return
 	}
