@@ -90,7 +90,7 @@ func (a *action) notTracked(ctx context.Context, root *os.Root, file string) err
 	// What is tracked need not be there: a sparse checkout has only some of it.
 	for p := path.Dir(rel); p != "."; p = path.Dir(p) {
 		if e, err := index.Stat(p); err == nil && e.Kind != gate.Folder {
-			return errors.New("lies below a " + e.Kind.String() + " that git tracks")
+			return errors.New("lies below " + e.Kind.Article() + " that git tracks")
 		}
 	}
 	return nil

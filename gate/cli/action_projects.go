@@ -109,7 +109,7 @@ func (a *action) folder(path string) (bool, error) {
 		return false, nil //nolint:nilerr // what is not there is no folder; the caller says so.
 	}
 	if e.Kind != gate.Folder {
-		return false, cannot("input path: %s is a %s, not a folder", safetext.Clean(path), e.Kind)
+		return false, cannot("input path: %s is %s, not a folder", safetext.Clean(path), e.Kind.Article())
 	}
 	return true, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/digest"
+	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/policy"
 	"github.com/handoff-gate/handoff-gate/gate/report"
@@ -270,7 +271,7 @@ func place(file string, at report.Span) string {
 func (c *checker) baseProblem() string {
 	base := c.Policies.Base
 	if len(base.Problems) == 0 {
-		return "it is a " + base.Document.Entry.Kind.String()
+		return "it is " + base.Document.Entry.Kind.Article()
 	}
 	first := base.Problems[0]
 	text := first.Message
@@ -308,9 +309,9 @@ func (c *checker) judge(classifies bool, scan scanner) string {
 	case s.outside == 0:
 		return "no change outside " + gate.HandoffDir + since
 	case s.impacting == 0:
-		return count(s.outside, "change") + " outside " + gate.HandoffDir + since + ", all of reviewed files"
+		return plural.Of(s.outside, "change") + " outside " + gate.HandoffDir + since + ", all of reviewed files"
 	}
-	outside := count(s.impacting, "impacting change") + " outside " + gate.HandoffDir + since
+	outside := plural.Of(s.impacting, "impacting change") + " outside " + gate.HandoffDir + since
 	var missing []int
 	for i := range pair {
 		touched, err := c.touched(s.pair[i])
@@ -336,7 +337,7 @@ func (c *checker) judge(classifies bool, scan scanner) string {
 			return outside + "; whether they are npm development updates cannot be told"
 		}
 		if granted {
-			return count(s.outside, "change") + " outside " + gate.HandoffDir + since + ", an npm devDependency update that needs no handoff"
+			return plural.Of(s.outside, "change") + " outside " + gate.HandoffDir + since + ", an npm devDependency update that needs no handoff"
 		}
 	}
 	c.notUpdated(s, missing)
@@ -355,13 +356,6 @@ func (c *checker) since() string {
 		text += " (" + safetext.Clean(c.Base.Source) + ")"
 	}
 	return text
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // collect goes once over all changes. It allocates for the few that are kept,

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
+	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 	"github.com/handoff-gate/handoff-gate/gate/rule"
 )
@@ -576,13 +577,7 @@ func (s *scan) settleCreds(c *creds, at func(start, end int) (int, int)) {
 }
 
 // length says how long a match is.
-func length(match []byte) string {
-	n := utf8.RuneCount(match)
-	if n == 1 {
-		return "1 character"
-	}
-	return fmt.Sprintf("%d characters", n)
-}
+func length(match []byte) string { return plural.Of(utf8.RuneCount(match), "character") }
 
 // settleStripped looks for secrets and addresses in view 1 of a line.
 func (s *scan) settleStripped(from, to int) {

@@ -12,6 +12,7 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
 	"github.com/handoff-gate/handoff-gate/gate/internal/lines"
+	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
@@ -260,10 +261,7 @@ func found(in Input, r recorded, path string) (string, *report.Finding) {
 			fmt.Sprintf("The trees of the recorded commit %s and of HEAD (%s) could not be compared: %s. It takes both trees, and no further history, to decide it.", short, head, reason(a.DiffErr)),
 			"Fetch the trees of both commits; a clone without a filter has them.")
 	case a.ChangedOutside > 0:
-		files := "1 file"
-		if a.ChangedOutside != 1 {
-			files = fmt.Sprintf("%d files", a.ChangedOutside)
-		}
+		files := plural.Of(a.ChangedOutside, "file")
 		return files + " changed outside the handoff since the recorded commit", one(BehindHead.At(path, r.span,
 			fmt.Sprintf("The handoff was written for commit %s. Since then %s outside %s changed up to HEAD (%s).", short, files, gate.HandoffDir, head),
 			report.WithFix("If the handoff does not describe these changes yet, update STATUS.md, then regenerate the manifest.", in.Commands.Regen)))

@@ -175,7 +175,7 @@ func configProblems(in Input, head Copy) []ConfigProblem {
 		}
 		return out
 	case gate.NotRegular:
-		add(Irregular, report.Span{}, fmt.Sprintf("%s is %s in the %s, a regular file is expected", ConfigFile, a(in.NewSide.Entry.Kind), newSideName(in.Level)))
+		add(Irregular, report.Span{}, fmt.Sprintf("%s is %s in the %s, a regular file is expected", ConfigFile, in.NewSide.Entry.Kind.Article(), newSideName(in.Level)))
 		return out
 	case gate.Unreadable:
 		add(Unavailable, report.Span{}, fmt.Sprintf("%s of the %s cannot be read: %s", ConfigFile, newSideName(in.Level), reason(in.NewSide.Err)))
@@ -199,7 +199,7 @@ func unstaged(in Input) string {
 	case gate.Absent:
 		return fmt.Sprintf("%s is in the %s, but gone from the working tree", ConfigFile, side)
 	case gate.NotRegular:
-		return fmt.Sprintf("%s is a regular file in the %s, but %s in the working tree", ConfigFile, side, a(in.Working.Entry.Kind))
+		return fmt.Sprintf("%s is a regular file in the %s, but %s in the working tree", ConfigFile, side, in.Working.Entry.Kind.Article())
 	case gate.Unreadable:
 		return fmt.Sprintf("%s in the working tree cannot be compared with the %s: %s", ConfigFile, side, reason(in.Working.Err))
 	case gate.Present, gate.TooLarge:
@@ -212,14 +212,6 @@ func unstaged(in Input) string {
 		return fmt.Sprintf("%s differs between the working tree and the %s", ConfigFile, side)
 	}
 	return ""
-}
-
-// a names a kind with its article.
-func a(k gate.Kind) string {
-	if k == gate.Unmerged {
-		return "an " + k.String()
-	}
-	return "a " + k.String()
 }
 
 // newSideName is how messages call the new side of layer 2.
