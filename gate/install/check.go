@@ -66,16 +66,7 @@ func (in Input) Entry(l report.Layer) report.Project {
 
 // First gives the error that stands for the whole installation: the first in
 // the order of sessions.md 9.3; nil where there is no error.
-func First(l *report.Layer) *report.Finding {
-	for _, r := range Rules {
-		for i := range l.Findings {
-			if f := &l.Findings[i]; f.Rule == r.ID && f.Severity == report.Error {
-				return f
-			}
-		}
-	}
-	return nil
-}
+func First(l *report.Layer) *report.Finding { return rule.FirstError(l, Rules) }
 
 // checker is one run over an installation.
 type checker struct {

@@ -3,7 +3,6 @@ package render
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
@@ -109,16 +108,6 @@ func (t *textWriter) mending(p *report.Project) {
 			continue
 		}
 		seen[remedy] = true
-		indent := "  - "
-		for _, line := range plainLines(remedy) {
-			if strings.TrimSpace(line) == "" {
-				continue
-			}
-			if _, ok := report.FixOf(line); ok {
-				line = t.paint(bold, line)
-			}
-			t.line(indent, line)
-			indent = "    "
-		}
+		t.remedy("  - ", remedy)
 	}
 }

@@ -233,17 +233,21 @@ func (t *textWriter) remedies(l *report.Layer) {
 			continue
 		}
 		seen[f.Remedy] = true
-		indent := "    - "
-		for _, line := range plainLines(f.Remedy) {
-			if strings.TrimSpace(line) == "" {
-				continue
-			}
-			if _, ok := report.FixOf(line); ok {
-				line = t.paint(bold, line)
-			}
-			t.line(indent, line)
-			indent = "      "
+		t.remedy("    - ", f.Remedy)
+	}
+}
+
+// remedy prints a remedy as one point of a list.
+func (t *textWriter) remedy(point, remedy string) {
+	for _, line := range plainLines(remedy) {
+		if strings.TrimSpace(line) == "" {
+			continue
 		}
+		if _, ok := report.FixOf(line); ok {
+			line = t.paint(bold, line)
+		}
+		t.line(point, line)
+		point = strings.Repeat(" ", len(point))
 	}
 }
 

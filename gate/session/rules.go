@@ -327,12 +327,5 @@ var order = []*rule.Rule{
 // First gives the error that stands for an entry: the first in the order of
 // sessions.md 1; nil where there is no error.
 func First(l *report.Layer) *report.Finding {
-	for _, r := range slices.Concat([]*rule.Rule{NoMatch, PrefixAmbiguous, ConfigInvalid}, order) {
-		for i := range l.Findings {
-			if f := &l.Findings[i]; f.Rule == r.ID && f.Severity == report.Error {
-				return f
-			}
-		}
-	}
-	return nil
+	return rule.FirstError(l, slices.Concat([]*rule.Rule{NoMatch, PrefixAmbiguous, ConfigInvalid}, order))
 }
