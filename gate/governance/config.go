@@ -69,7 +69,6 @@ type VersionSite struct {
 // Claim is a number that the documentation states.
 type Claim struct {
 	ID         string
-	Canonical  string
 	Phrase     Text
 	Flags      Text
 	Advertised Text  // the number as it is spelled, a whole one
@@ -118,10 +117,7 @@ type Links struct {
 }
 
 // Selection is check.only or check.skip.
-type Selection struct {
-	Span  report.Span // of the key
-	Gates []Text
-}
+type Selection struct{ Gates []Text }
 
 // Pin is pinnedDep.
 type Pin struct {
@@ -129,7 +125,6 @@ type Pin struct {
 	Name       string
 	Location   string // "devDependencies", "dependencies" or "any"
 	AllowRange bool
-	Span       report.Span // of the key pinnedDep
 }
 
 // The defaults of 2.2, 4.5 and 4.7.
@@ -373,7 +368,7 @@ func (r *configReader) sections() {
 	if v := root.Get("pinnedDep"); v != nil {
 		r.c.PinnedDep = Pin{
 			Set: true, Name: r.or(v, "name", defaultPin).Text, Location: r.or(v, "location", "devDependencies").Text,
-			AllowRange: flag(v, "allowRange"), Span: r.key(root, "pinnedDep"),
+			AllowRange: flag(v, "allowRange"),
 		}
 	}
 	r.c.Enforce = flag(root.Get("verifyWorkflow"), "enforce")
@@ -381,7 +376,7 @@ func (r *configReader) sections() {
 
 func (r *configReader) claim(v *jsondoc.Value) Claim {
 	c := Claim{
-		ID: r.text(v, "id").Text, Canonical: r.text(v, "canonical").Text, Phrase: r.text(v, "phrase"), Flags: r.or(v, "flags", "gi"),
+		ID: r.text(v, "id").Text, Phrase: r.text(v, "phrase"), Flags: r.or(v, "flags", "gi"),
 		Advertised: r.text(v, "advertised"), FloorCmd: r.optional(v, "floorCmd"), Join: flag(v, "joinTsConcat"), Span: r.key(v, "surfaces"),
 	}
 	for _, s := range items(v.Get("surfaces")) {
@@ -402,7 +397,7 @@ func (r *configReader) selection(check *jsondoc.Value, key string) *Selection {
 	if list == nil {
 		return nil
 	}
-	s := &Selection{Span: r.key(check, key)}
+	s := &Selection{}
 	for _, item := range list.Items {
 		s.Gates = append(s.Gates, Text{item.Text, r.c.root.At(item)})
 	}

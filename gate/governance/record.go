@@ -236,7 +236,7 @@ func (r Result) Record(f Facts) Record {
 	for _, g := range r.Gates {
 		row := outcomes[g.Outcome]
 		rec.Gates = append(rec.Gates, Named[string]{g.ID, row.gate})
-		rec.GateOutcomes = append(rec.GateOutcomes, Named[GateOutcome]{g.ID, GateOutcome{row.outcome, g.Reason}})
+		rec.GateOutcomes = append(rec.GateOutcomes, Named[GateOutcome]{g.ID, GateOutcome{g.Outcome.String(), g.Reason}})
 	}
 	return rec
 }

@@ -51,7 +51,6 @@ func (p Place) Name() string {
 
 // Store is what a root holds. Each list is ordered by the bytes of its paths.
 type Store struct {
-	Root     string
 	Exists   bool // the root is a folder
 	Sessions []Place
 	Headless []Place  // folders at a session's place without a manifest, but with another of its files
@@ -73,7 +72,7 @@ var notSessions = []string{IndexName, ConfigName, "PROJECT.md"}
 
 // Find lists the sessions under a root. It opens no file.
 func Find(t gate.Tree, root string) Store {
-	s := Store{Root: root}
+	var s Store
 	e, err := t.Stat(root)
 	switch {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):

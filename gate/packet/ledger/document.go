@@ -75,12 +75,9 @@ func thoroughly(src string) (*Document, error) {
 			open = t.Text(data) == memberState
 		case depth == 2 && open && !closing:
 			open = false
-			switch {
-			case t.Kind == jsondoc.Null:
-			case t.Kind == jsondoc.String && slices.Contains([]EntryState{Reserved, Completed, Released}, EntryState(t.Text(data))):
-				state = EntryState(t.Text(data))
-			default:
-				return corrupt("the entry of the key " + show(key) + " has a state that is none of RESERVED, COMPLETED and RELEASED")
+			var ok bool
+			if state, ok = stateOf(t.Kind, t.Text(data)); !ok {
+				return corrupt("the entry of the key " + show(key) + " " + unknownState)
 			}
 		}
 		if t.Kind == jsondoc.Object || t.Kind == jsondoc.Array {
@@ -102,9 +99,6 @@ func (d *Document) add(key string, off, end int, reserved bool) {
 	d.spans = append(d.spans, span{key, int32(off), int32(end), reserved}) //nolint:gosec // likewise.
 }
 
-// Len is how many entries there are.
-func (d *Document) Len() int { return len(d.spans) }
-
 // Entry gives the entry of a key; nil when there is none.
 func (d *Document) Entry(key string) (*Entry, error) {
 	i, ok := d.index[key]
@@ -115,7 +109,7 @@ func (d *Document) Entry(key string) (*Entry, error) {
 }
 
 func (d *Document) entry(i int) (*Entry, error) {
-	return ReadEntry([]byte(d.src[d.spans[i].off:d.spans[i].end]))
+	return readEntry([]byte(d.src[d.spans[i].off:d.spans[i].end]))
 }
 
 // Reserved calls visit for every RESERVED entry, by key.

@@ -3,7 +3,6 @@ package ledger
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"slices"
 	"strconv"
 	"time"
@@ -59,32 +58,31 @@ type Entry struct {
 	src   []byte
 }
 
-var (
-	errNoObject = errors.New("an entry is no object")
-	errState    = errors.New("an entry has a state that is none of RESERVED, COMPLETED and RELEASED")
-)
+// unknownState ends the sentence about an entry whose state is none of ours.
+const unknownState = "has a state that is none of RESERVED, COMPLETED and RELEASED"
 
-// ReadEntry reads the bytes of one entry. The error is an *Error.
-func ReadEntry(src []byte) (*Entry, error) {
+// readEntry reads the bytes of one entry. The error is an *Error.
+func readEntry(src []byte) (*Entry, error) {
 	doc, err := strict.Parse(strict.Ledger, src)
 	if err != nil {
 		return nil, corrupt(err.Error())
 	}
-	e := &Entry{value: doc.Root, src: src}
 	if !doc.Root.Is(jsondoc.Object) {
-		return nil, corrupt(errNoObject.Error())
+		return nil, corrupt("an entry is no object")
 	}
-	state, ok := stateOf(doc.Root.Get(memberState))
-	if !ok {
-		return nil, corrupt(errState.Error())
+	e := &Entry{State: Completed, value: doc.Root, src: src}
+	if v := doc.Root.Get(memberState); v != nil {
+		var ok bool
+		if e.State, ok = stateOf(v.Kind, v.Text); !ok {
+			return nil, corrupt("an entry " + unknownState)
+		}
 	}
-	e.State = state
 	return e, nil
 }
 
-// ReadClaim reads the claim.json behind a ref: the entry of exactly this key.
-func ReadClaim(key string, src []byte) (*Entry, error) {
-	e, err := ReadEntry(src)
+// readClaim reads the claim.json behind a ref: the entry of exactly this key.
+func readClaim(key string, src []byte) (*Entry, error) {
+	e, err := readEntry(src)
 	if err != nil {
 		return nil, err
 	}
@@ -94,17 +92,13 @@ func ReadClaim(key string, src []byte) (*Entry, error) {
 	return e, nil
 }
 
-func stateOf(v *jsondoc.Value) (EntryState, bool) {
-	if v == nil || v.Kind == jsondoc.Null {
+// stateOf reads the value of the member state; null is as good as none.
+func stateOf(k jsondoc.Kind, text string) (EntryState, bool) {
+	if k == jsondoc.Null {
 		return Completed, true
 	}
-	if v.Kind == jsondoc.String {
-		switch s := EntryState(v.Text); s {
-		case Reserved, Completed, Released:
-			return s, true
-		}
-	}
-	return "", false
+	s := EntryState(text)
+	return s, k == jsondoc.String && (s == Reserved || s == Completed || s == Released)
 }
 
 // get gives a member that is there and not null.

