@@ -23,8 +23,8 @@ type Commit struct {
 // Repository answers questions about the checkout. Only full object ids and
 // full ref names are ever passed to it.
 type Repository interface {
-	// Head gives the commit that is checked out: fs.ErrNotExist when HEAD
-	// resolves to none.
+	// Head gives the commit that is checked out: the zero Commit when HEAD
+	// names none.
 	Head(ctx context.Context) (Commit, error)
 	// Commit reads one commit: fs.ErrNotExist when the clone lacks the object or
 	// it is no commit.
@@ -210,8 +210,7 @@ func (r *resolver) resolve(ctx context.Context) error {
 	in := r.in
 	r.sha, _ = parseID(in.SHA, r.ids)
 	head, err := in.Repository.Head(ctx)
-	noHead := errors.Is(err, fs.ErrNotExist)
-	if err != nil && !noHead {
+	if err != nil {
 		return fmt.Errorf("reading HEAD: %w", err)
 	}
 	r.head, r.t.Head = head, head.ID
@@ -231,7 +230,7 @@ func (r *resolver) resolve(ctx context.Context) error {
 	if err := r.checkRun(ctx, w); err != nil {
 		return err
 	}
-	if noHead {
+	if head.ID == "" {
 		r.t.Base = gate.Base{
 			Problem: gate.HeadMissing, Source: "HEAD", Detail: "HEAD",
 			Message: "HEAD names no commit, so there is nothing to verify (event " + w.event + ")",

@@ -98,7 +98,7 @@ func (c *clone) check(ids ...string) {
 
 func (c *clone) Head(context.Context) (Commit, error) {
 	if c.head == "" {
-		return Commit{}, fs.ErrNotExist
+		return Commit{}, nil
 	}
 	return c.commit(id(c.head))
 }

@@ -23,7 +23,7 @@ func newRepository(ctx context.Context, r *git.Repo) (repository, error) {
 func (r repository) ObjectIDLength() int { return r.idLength }
 
 func (r repository) Head(ctx context.Context) (githubapi.Commit, error) {
-	c, err := r.Repo.Commit(ctx, "HEAD^{commit}")
+	c, err := r.Repo.Head(ctx)
 	return githubapi.Commit(c), err
 }
 

@@ -322,7 +322,7 @@ func (c *packetCheck) baseRegistry(ctx context.Context, p Process) (r *packet.Re
 	c.baseID = base.ID
 	was := repo.Tree("base tree", base.Tree)
 	var is gate.Tree
-	if head, err := repo.Commit(ctx, "HEAD^{commit}"); err == nil {
+	if head, err := repo.Head(ctx); err == nil && head.ID != "" {
 		c.headID = head.ID
 		is = repo.Tree("head tree", head.Tree)
 	}

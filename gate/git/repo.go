@@ -108,7 +108,7 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 		r.onDemand = reader(network)
 	}
 	// An answer of any kind means that git accepts the repository.
-	if _, rc, err := r.batch.request("HEAD^{commit}"); err == nil {
+	if _, rc, err := r.batch.request(headCommit); err == nil {
 		rc.Close()
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		defer r.Close()
@@ -299,6 +299,17 @@ func (r *Repo) Commit(_ context.Context, name string) (Commit, error) {
 	return c, nil
 }
 
+// Head reads the commit that HEAD names; the zero Commit where it names none.
+func (r *Repo) Head(ctx context.Context) (Commit, error) {
+	c, err := r.Commit(ctx, headCommit)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Commit{}, nil
+	}
+	return c, err
+}
+
+const headCommit = "HEAD^{commit}"
+
 // Peel follows a tag object to the commit it names. The id must be full.
 func (r *Repo) Peel(ctx context.Context, id string) (string, error) {
 	if !IsFullID(id) {
@@ -333,7 +344,7 @@ func (r *Repo) Upstream(ctx context.Context) (string, error) {
 
 // IDLength is the length of the repository's object ids: 40 or 64.
 func (r *Repo) IDLength(ctx context.Context) (int, error) {
-	if c, err := r.Commit(ctx, "HEAD^{commit}"); err == nil {
+	if c, err := r.Head(ctx); err == nil && c.ID != "" {
 		return len(c.ID), nil
 	}
 	out, err := r.output(ctx, "rev-parse", "--show-object-format")

@@ -18,12 +18,12 @@ func ResolveBase(ctx context.Context, repo *git.Repo, level gate.Level, given st
 	if repo == nil || level == gate.Precommit {
 		return gate.Base{}, nil
 	}
-	head, err := repo.Commit(ctx, "HEAD^{commit}")
-	if errors.Is(err, fs.ErrNotExist) {
-		return gate.Base{Problem: gate.HeadMissing}, nil
-	}
+	head, err := repo.Head(ctx)
 	if err != nil {
 		return gate.Base{}, err
+	}
+	if head.ID == "" {
+		return gate.Base{Problem: gate.HeadMissing}, nil
 	}
 	if given != "" {
 		return givenBase(ctx, repo, level, head, given)

@@ -3,7 +3,6 @@ package run
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"path"
 	"path/filepath"
 	"strings"
@@ -24,8 +23,8 @@ func Criteria(ctx context.Context, c *Checkout, project string) (*report.Report,
 		return nil, err
 	}
 	in := criteria.Input{Project: project, Config: config}
-	head, err := c.Repo.Commit(ctx, "HEAD^{commit}")
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	head, err := c.Repo.Head(ctx)
+	if err != nil {
 		return nil, err
 	}
 	paths, err := c.tracked(ctx, project, config.Include)

@@ -96,8 +96,8 @@ func (c *Checkout) facts(ctx context.Context, in governance.Input) (governance.F
 func (c *Checkout) governed(ctx context.Context, p Project, result *governance.Result) (*report.Report, error) {
 	rep := &report.Report{Projects: []report.Project{{Path: p.Path, Format: "aahp", Level: result.Command, Layers: result.Layers()}}}
 	if c.Repo != nil {
-		head, err := c.Repo.Commit(ctx, "HEAD^{commit}")
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		head, err := c.Repo.Head(ctx)
+		if err != nil {
 			return nil, err
 		}
 		rep.Head = head.ID

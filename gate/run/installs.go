@@ -50,8 +50,8 @@ func Installs(ctx context.Context, o InstallOptions) (*report.Report, []string, 
 			return nil, nil, errors.Join(errors.New("the folder is not below the top level of its repository"), err)
 		}
 		in.Dir = filepath.ToSlash(rel)
-		head, err := c.Repo.Commit(ctx, "HEAD^{commit}")
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		head, err := c.Repo.Head(ctx)
+		if err != nil {
 			return nil, nil, err
 		}
 		rep.Head = head.ID

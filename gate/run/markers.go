@@ -27,12 +27,11 @@ type treeMarkers struct {
 func (s *source) readMarkers(ctx context.Context) error {
 	r := s.run
 	var entries []gate.Entry
-	var second gate.Tree
 	var paths []string
 	var listErr error
 	g := parallel.Group{}
 	g.Go(func() (err error) {
-		entries, second, err = s.recorded(ctx)
+		entries, err = s.recorded(ctx)
 		return err
 	})
 	g.Go(func() error {
@@ -57,38 +56,26 @@ func (s *source) readMarkers(ctx context.Context) error {
 		}
 	}
 	s.markers = []treeMarkers{working}
-	if second == nil {
+	if s.second == nil {
 		return nil
 	}
-	other, err := s.recordedMarkers(ctx, second, entries, same, working.found)
+	other, err := s.recordedMarkers(ctx, entries, same, working.found)
 	if err != nil {
 		return err
 	}
-	if r.o.Level == gate.CI {
-		s.markers = []treeMarkers{other, working}
-	} else {
-		s.markers = append(s.markers, other)
-	}
+	s.markers = row(r.o.Level, working, other)
 	return nil
 }
 
-// recorded lists the tracked files of the second snapshot, where there is one.
-func (s *source) recorded(ctx context.Context) ([]gate.Entry, gate.Tree, error) {
-	r := s.run
-	if r.c.Repo == nil || !r.hasHead || r.o.OnlyContent {
-		return nil, nil, nil
+// recorded lists the tracked files of the second tree, where there is one.
+func (s *source) recorded(ctx context.Context) ([]gate.Entry, error) {
+	switch tree := s.second.(type) {
+	case nil:
+		return nil, nil
+	case *git.Index:
+		return tree.Below(s.p.Path), nil
 	}
-	switch r.o.Level {
-	case gate.CI:
-		entries, err := r.c.Repo.TreeEntries(ctx, r.head.Tree, s.p.Path)
-		return entries, r.headSet, err
-	case gate.Precommit:
-		if _, err := s.newSide.Stat(manifestPath(s.p.Path)); err == nil {
-			return s.newSide.(*git.Index).Below(s.p.Path), s.newSide, nil
-		}
-	case gate.Prepush, gate.Full:
-	}
-	return nil, nil, nil
+	return s.run.c.Repo.TreeEntries(ctx, s.run.head.Tree, s.p.Path)
 }
 
 // workingMarkers scans files of the working tree. Of the recorded files, ordered
@@ -224,9 +211,9 @@ func (c *counter) Read(p []byte) (int, error) {
 // onlyReader hides every method but Read, so that a copy uses the buffer given.
 type onlyReader struct{ io.Reader }
 
-// recordedMarkers scans the files of the index or a commit. A file that the
+// recordedMarkers scans the files of the second tree. A file that the
 // working tree holds with the same bytes at the same path was read there.
-func (s *source) recordedMarkers(ctx context.Context, tree gate.Tree, entries []gate.Entry, same []bool, found []lint.TreeMarkers) (treeMarkers, error) {
+func (s *source) recordedMarkers(ctx context.Context, entries []gate.Entry, same []bool, found []lint.TreeMarkers) (treeMarkers, error) {
 	var out treeMarkers
 	if err := s.prefetch(ctx, entries, same); err != nil {
 		return out, err
@@ -246,7 +233,7 @@ func (s *source) recordedMarkers(ctx context.Context, tree gate.Tree, entries []
 				return out, err
 			}
 			var err error
-			if m, err = blobMarkers(tree, e.Path, buf); err != nil {
+			if m, err = blobMarkers(s.second, e.Path, buf); err != nil {
 				out.problems = append(out.problems, lint.Problem{Path: e.Path, Reason: err.Error()})
 				continue
 			}

@@ -20,7 +20,7 @@ func (s *source) readPointer(ctx context.Context) error {
 		Manifest: gate.ReadDocument(s.judged, manifestPath(s.p.Path), gate.MaxManifest),
 	}
 	digits, ok := pointer.Value(s.pointer.Manifest)
-	if !ok || r.c.Repo == nil || !r.hasHead {
+	if !ok || r.headSet == nil {
 		return nil
 	}
 	a := &s.pointer.Answer

@@ -12,7 +12,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -132,10 +131,9 @@ type run struct {
 	c *Checkout
 	o Options
 
-	head    git.Commit
-	hasHead bool
-	headSet gate.Tree // HEAD's tree; nil when HEAD does not resolve
-	base    gate.Tree // nil without a base commit
+	head    git.Commit // zero when HEAD does not resolve
+	headSet gate.Tree  // its tree; nil then
+	base    gate.Tree  // nil without a base commit
 
 	index func() (*git.Index, error)
 
@@ -277,13 +275,12 @@ func (r *run) resolve(ctx context.Context) error {
 	if r.c.Repo == nil {
 		return nil
 	}
-	head, err := r.c.Repo.Commit(ctx, "HEAD^{commit}")
-	switch {
-	case err == nil:
-		r.head, r.hasHead = head, true
-		r.headSet = r.c.Repo.Tree(snapshot.HeadTree, head.Tree)
-	case !errors.Is(err, fs.ErrNotExist):
+	var err error
+	if r.head, err = r.c.Repo.Head(ctx); err != nil {
 		return err
+	}
+	if r.head.ID != "" {
+		r.headSet = r.c.Repo.Tree(snapshot.HeadTree, r.head.Tree)
 	}
 	r.index = sync.OnceValues(func() (*git.Index, error) { return r.c.Repo.Index(ctx) })
 	if r.o.OnlyContent {
@@ -312,7 +309,7 @@ func (r *run) compare(ctx context.Context) error {
 		}
 	}
 	from := r.head.Tree
-	if !r.hasHead {
+	if r.headSet == nil {
 		n, err := r.c.Repo.IDLength(ctx)
 		if err != nil {
 			return err

@@ -90,8 +90,8 @@ func VerifySessions(ctx context.Context, o SessionOptions) (*report.Report, *Ses
 	defer c.Close()
 	rep := &report.Report{}
 	if c.Repo != nil {
-		head, err := c.Repo.Commit(ctx, "HEAD^{commit}")
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		head, err := c.Repo.Head(ctx)
+		if err != nil {
 			return nil, nil, err
 		}
 		rep.Head = head.ID

@@ -30,6 +30,7 @@ type source struct {
 	run *run
 	p   Project
 
+	second   gate.Tree       // that layer 1 reads beside the working tree; nil for none
 	sets     []*snapshot.Set // of layer 1, in the order of its row
 	markers  []treeMarkers   // beside sets
 	locks    []string        // local branches that hold the lock file
@@ -46,7 +47,7 @@ type source struct {
 // read reads the project. Independent parts are read side by side.
 func (s *source) read(ctx context.Context) error {
 	r := s.run
-	if err := s.trees(ctx); err != nil {
+	if err := s.trees(); err != nil {
 		return err
 	}
 	g, ctx := parallel.WithContext(ctx)
@@ -72,15 +73,15 @@ func (s *source) read(ctx context.Context) error {
 }
 
 // trees chooses what is read from where.
-func (s *source) trees(context.Context) error {
+func (s *source) trees() error {
 	r := s.run
 	s.judged = r.c.Work
 	if r.c.Repo == nil || r.o.OnlyContent {
 		return nil
 	}
 	if r.o.Level == gate.CI {
-		s.newSide = r.headSet
-		if r.hasHead {
+		s.newSide, s.second = r.headSet, r.headSet
+		if r.headSet != nil {
 			s.judged = r.headSet
 		}
 		return nil
@@ -90,6 +91,11 @@ func (s *source) trees(context.Context) error {
 		return err
 	}
 	s.newSide = x
+	if r.o.Level == gate.Precommit && r.headSet != nil {
+		if _, err := x.Stat(manifestPath(s.p.Path)); err == nil {
+			s.second = x
+		}
+	}
 	return nil
 }
 
@@ -99,19 +105,7 @@ func (s *source) trees(context.Context) error {
 func (s *source) readSets(ctx context.Context) error {
 	r := s.run
 	o := snapshot.Options{Scan: lint.Options{Secrets: r.o.Secrets}}
-	var second gate.Tree
-	if r.c.Repo != nil && r.hasHead && !r.o.OnlyContent {
-		switch r.o.Level {
-		case gate.CI:
-			second = r.headSet
-		case gate.Precommit:
-			if _, err := s.newSide.Stat(manifestPath(s.p.Path)); err == nil {
-				second = s.newSide
-			}
-		case gate.Prepush, gate.Full:
-		}
-	}
-	if second != nil {
+	if s.second != nil {
 		o.IDLength = len(r.head.ID)
 	}
 	working, err := snapshot.Read(ctx, r.c.Work, s.p.Path, o)
@@ -125,20 +119,25 @@ func (s *source) readSets(ctx context.Context) error {
 		}
 	}
 	s.sets = []*snapshot.Set{working}
-	if second == nil {
+	if s.second == nil {
 		return nil
 	}
 	o.IDLength, o.Known = 0, s.sets
-	other, err := snapshot.Read(ctx, second, s.p.Path, o)
+	other, err := snapshot.Read(ctx, s.second, s.p.Path, o)
 	if err != nil {
-		return fmt.Errorf("the handoff folder of the %s cannot be read: %w", second.Name(), err)
+		return fmt.Errorf("the handoff folder of the %s cannot be read: %w", s.second.Name(), err)
 	}
-	if r.o.Level == gate.CI {
-		s.sets = []*snapshot.Set{other, working}
-	} else {
-		s.sets = append(s.sets, other)
-	}
+	s.sets = row(r.o.Level, working, other)
 	return nil
+}
+
+// row orders what was read of the two trees of layer 1: the one that is judged at ci
+// comes first.
+func row[T any](level gate.Level, working, second T) []T {
+	if level == gate.CI {
+		return []T{second, working}
+	}
+	return []T{working, second}
 }
 
 // readPolicies reads the copies of aahp.config.json.
@@ -279,7 +278,7 @@ func decideSchema(_ context.Context, s *source, res *result) (report.Layer, erro
 func (s *source) schemaFiles() iter.Seq[gate.Document] {
 	tree, set := s.judged, s.sets[0]
 	staged := map[string]gate.Entry{}
-	if x, ok := s.newSide.(*git.Index); ok && s.run.o.Level == gate.Precommit && s.run.hasHead {
+	if x, ok := s.newSide.(*git.Index); ok && s.run.o.Level == gate.Precommit && s.run.headSet != nil {
 		for _, e := range x.Below(gate.Join(s.p.Path, gate.HandoffDir)) {
 			staged[e.Path] = e
 		}
