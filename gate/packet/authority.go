@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
+	"github.com/handoff-gate/handoff-gate/gate/internal/timestamp"
 	"github.com/handoff-gate/handoff-gate/gate/packet/strict"
 )
 
@@ -212,7 +213,7 @@ func (c *Judged) judgeOne(a *approval) {
 		case !ok:
 			add(approvalExpiresInvalid, about+" has an expiry that is no timestamp with an offset")
 		case !expires.After(c.o.Now):
-			add(approvalExpired, about+" expired at "+stamp(&expires))
+			add(approvalExpired, about+" expired at "+timestamp.Format(expires))
 		}
 	}
 	switch trusted := c.policy.trustedApprovers; {
@@ -247,17 +248,10 @@ func (c *Judged) judgeOne(a *approval) {
 		add(approvalSignatureInvalid, about+" is signed, and "+why)
 		return
 	}
-	switch k.good(c.o.Now) {
-	case keyRevoked:
-		add(approvalKeyRevoked, about+" is signed by the key"+kidOf(a.v)+", which is revoked since "+stamp(k.revoked))
+	if state, since := k.at(c.o.Now); state != keyGood {
+		rules := map[keyState]*kind{keyRevoked: approvalKeyRevoked, keyNotYetValid: approvalKeyNotYetValid, keyExpired: approvalKeyExpired}
+		add(rules[state], about+" is signed by the key"+kidOf(a.v)+", which "+since)
 		return
-	case keyNotYetValid:
-		add(approvalKeyNotYetValid, about+" is signed by the key"+kidOf(a.v)+", which is valid from "+stamp(k.validFrom)+" on")
-		return
-	case keyExpired:
-		add(approvalKeyExpired, about+" is signed by the key"+kidOf(a.v)+", which was valid until "+stamp(k.validUntil))
-		return
-	case keyGood:
 	}
 	if !sig.Is(jsondoc.String) || !k.public.verifies(approvalMessage(c.h.v, a.v), sig.Text) {
 		add(approvalSignatureInvalid, about+" is not signed for this handoff's key, sender and receiver, this action, expiry and parameters")
@@ -299,7 +293,7 @@ func (c *Judged) judgeBudget(i int) {
 	asked, limit := c.h.dimension[i], c.policy.budget[i]
 	least, whose := asked, "the packet's"
 	if limit != nil && above(asked, limit) {
-		c.reject(authority, authorityExceedsReceiverPolicy, c.doc.in(fAuthority, fBudget, name), "the packet asks for %s %s, and the receiver's policy allows %s", who(asked.Text), name, who(limit.Text))
+		c.reject(authority, authorityExceedsReceiverPolicy, c.doc.in(fAuthority, fBudget, name), "the packet asks for %s %s, and the receiver's policy allows %s", bare(asked.Text), name, bare(limit.Text))
 		least, whose = limit, "the policy's"
 	}
 	sum := 0.0
@@ -310,6 +304,6 @@ func (c *Judged) judgeBudget(i int) {
 		}
 	}
 	if most, _ := least.Float(); sum > most {
-		c.reject(authority, budgetExceeded, c.doc.in(fAuthority, fBudget, name), "the planned actions are estimated at %v %s, above %s budget of %s", sum, name, whose, who(least.Text))
+		c.reject(authority, budgetExceeded, c.doc.in(fAuthority, fBudget, name), "the planned actions are estimated at %v %s, above %s budget of %s", sum, name, whose, bare(least.Text))
 	}
 }

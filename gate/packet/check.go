@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
-	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/packet/ledger"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
@@ -179,11 +178,7 @@ func (c *Judged) Claim() (claim ledger.Claim, ok bool) {
 func (c *Judged) Ledger(o ledger.Outcome, dry bool) {
 	c.looked, c.outcome, c.dry, c.deferred = true, o, dry, ""
 	c.found[duplicate] = bounded{}
-	span := c.doc.in(fKey)
-	for i := range o.Reasons {
-		r := &o.Reasons[i]
-		c.found[duplicate].add(found{kind: &kind{Rule: r.Rule}, span: span, message: r.Message, entry: r})
-	}
+	c.found[duplicate].addReasons(c.doc, o)
 }
 
 // texts gives the strings of a list.
@@ -240,6 +235,15 @@ func (b *bounded) add(f found) {
 	b.list = append(b.list, f)
 }
 
+// addReasons adds what a ledger has against a packet.
+func (b *bounded) addReasons(d *Document, o ledger.Outcome) {
+	span := d.in(fKey)
+	for i := range o.Reasons {
+		r := &o.Reasons[i]
+		b.add(found{kind: &kind{Rule: r.Rule}, span: span, message: r.Message, entry: r})
+	}
+}
+
 func (b *bounded) tally(k boundKey) *tally {
 	if b.of[k] == nil {
 		b.of[k] = &tally{}
@@ -248,6 +252,3 @@ func (b *bounded) tally(k boundKey) *tally {
 }
 
 func (f *found) key() boundKey { return boundKey{f.kind.ID, f.warns} }
-
-// who shows an agent's or an action's name.
-func who(s string) string { return safetext.Escape(s, safetext.Limit) }

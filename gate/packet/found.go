@@ -1,7 +1,7 @@
 package packet
 
 import (
-	"strings"
+	"strconv"
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/packet/ledger"
@@ -23,7 +23,7 @@ type found struct {
 
 // code is the reason's code: "missing_field:purpose" (packets.md 6).
 func (f *found) code() string {
-	code := strings.ReplaceAll(strings.TrimPrefix(f.kind.ID, "packet/"), "-", "_")
+	code := ledger.Code(f.kind.Rule)
 	if f.detail != "" {
 		code += ":" + f.detail
 	}
@@ -61,7 +61,10 @@ func (f *found) sentence() string {
 func show(s string) string { return `"` + safetext.Escape(s, safetext.Limit) + `"` }
 
 // of names one item of a list for a message: "planned_actions[2]".
-func of(list string, i int) string { return list + "[" + itoa(i) + "]" }
+func of(list string, i int) string { return list + "[" + strconv.Itoa(i) + "]" }
+
+// bare is show without quotes, for a number as it is spelled.
+func bare(s string) string { return safetext.Escape(s, safetext.Limit) }
 
 // whole is outside text that a reader must see to its end.
 func whole(s string) string { return safetext.Escape(s, len(s)) }

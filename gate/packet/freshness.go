@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"time"
 
+	"github.com/handoff-gate/handoff-gate/gate/internal/timestamp"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
@@ -15,9 +16,9 @@ func (c *Judged) checkFreshness() {
 	case !ok:
 		c.reject(freshness, badExpiresAt, span(), "%s is no timestamp such as 2026-10-05T00:00:00Z", show(c.h.expiresAt.Text))
 	case !expires.After(c.o.Now):
-		c.reject(freshness, handoffExpired, span(), "the packet expired at %s", stamp(&expires))
+		c.reject(freshness, handoffExpired, span(), "the packet expired at %s", timestamp.Format(expires))
 	case c.policy.maxTTL != nil && longer(expires, c.o.Now, *c.policy.maxTTL):
-		c.reject(freshness, ttlExceeded, span(), "the packet expires at %s, more than %v hours from now", stamp(&expires), *c.policy.maxTTL)
+		c.reject(freshness, ttlExceeded, span(), "the packet expires at %s, more than %v hours from now", timestamp.Format(expires), *c.policy.maxTTL)
 	}
 }
 

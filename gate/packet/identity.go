@@ -1,10 +1,7 @@
 package packet
 
 import (
-	"time"
-
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
-	"github.com/handoff-gate/handoff-gate/gate/internal/timestamp"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
@@ -64,17 +61,10 @@ func (c *Judged) verifyBy(s *jsondoc.Value, from string) {
 		c.reject(signature, signatureKeyUnknown, span(), "the registry has no usable Ed25519 key%s of %s", kidOf(s), show(from))
 		return
 	}
-	switch k.good(c.o.Now) {
-	case keyRevoked:
-		c.reject(signature, signatureKeyRevoked, span(), "the key%s of %s is revoked since %s", kidOf(s), show(from), stamp(k.revoked))
+	if state, since := k.at(c.o.Now); state != keyGood {
+		rules := map[keyState]*kind{keyRevoked: signatureKeyRevoked, keyNotYetValid: signatureKeyNotYetValid, keyExpired: signatureKeyExpired}
+		c.reject(signature, rules[state], span(), "the key%s of %s %s", kidOf(s), show(from), since)
 		return
-	case keyNotYetValid:
-		c.reject(signature, signatureKeyNotYetValid, span(), "the key%s of %s is valid from %s on", kidOf(s), show(from), stamp(k.validFrom))
-		return
-	case keyExpired:
-		c.reject(signature, signatureKeyExpired, span(), "the key%s of %s was valid until %s", kidOf(s), show(from), stamp(k.validUntil))
-		return
-	case keyGood:
 	}
 	if !k.public.verifies(c.doc.message, text(s, fSig)) {
 		c.reject(signature, signatureInvalid, span(), "the signature does not verify by the key%s of %s: the handoff is not the one that was signed", kidOf(s), show(from))
@@ -114,5 +104,3 @@ func kidOf(s *jsondoc.Value) string {
 	}
 	return ""
 }
-
-func stamp(t *time.Time) string { return timestamp.Format(*t) }

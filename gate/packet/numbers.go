@@ -3,7 +3,6 @@ package packet
 import (
 	"math"
 	"math/big"
-	"strconv"
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
 	"github.com/handoff-gate/handoff-gate/gate/packet/strict"
@@ -38,5 +37,3 @@ func exact(v *jsondoc.Value) *big.Rat {
 	}
 	return r
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

@@ -189,10 +189,7 @@ func Ended(d *Document, decision string, o ledger.Outcome, commands Commands) re
 	if d.refusal != nil {
 		b.add(*d.refusal)
 	}
-	for i := range o.Reasons {
-		r := &o.Reasons[i]
-		b.add(found{kind: &kind{Rule: r.Rule}, span: d.in(fKey), message: r.Message, entry: r})
-	}
+	b.addReasons(d, o)
 	l := assemble(d, commands, Duplicate, layerTitles[duplicate], b.list, p.Packet)
 	if l.Status == report.Failed {
 		l.Summary = rejectedSummary(b.list)

@@ -1,6 +1,7 @@
 package packet
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -56,8 +57,7 @@ func ReadRegistry(path string, data []byte) *Registry {
 	return r
 }
 
-// NoRegistry is a registry that cannot be had, with the reason as a sentence and
-// what its owner does about it.
+// NoRegistry is a registry that cannot be had, with the reason as a sentence.
 func NoRegistry(path, why string) *Registry {
 	return &Registry{path: path, problem: &found{kind: registryUnreadable, path: path, span: firstLine, message: why}}
 }
@@ -68,7 +68,7 @@ func (r *Registry) Sound() error {
 	if r.problem == nil {
 		return nil
 	}
-	return fmt.Errorf("%s", r.problem.sentence())
+	return errors.New(r.problem.sentence())
 }
 
 // find gives the agent of exactly that id; nil where there is none.
@@ -83,24 +83,25 @@ func (r *Registry) policyOf(id string) *policy {
 	return r.top
 }
 
-// good says why a key does not count at a time: revoked, not yet valid, expired;
-// "" where it does.
-func (k *key) good(now time.Time) keyProblem {
+// at tells whether a key counts at a time, and where it does not, ends a sentence
+// about it with since or until when.
+func (k *key) at(now time.Time) (state keyState, since string) {
 	switch {
 	case k.revoked != nil && !now.Before(*k.revoked):
-		return keyRevoked
+		return keyRevoked, "is revoked since " + timestamp.Format(*k.revoked)
 	case k.validFrom != nil && now.Before(*k.validFrom):
-		return keyNotYetValid
+		return keyNotYetValid, "is valid from " + timestamp.Format(*k.validFrom) + " on"
 	case k.validUntil != nil && !now.Before(*k.validUntil):
-		return keyExpired
+		return keyExpired, "was valid until " + timestamp.Format(*k.validUntil)
 	}
-	return keyGood
+	return keyGood, ""
 }
 
-type keyProblem uint8
+// keyState says whether a key counts.
+type keyState uint8
 
 const (
-	keyGood keyProblem = iota
+	keyGood keyState = iota
 	keyRevoked
 	keyNotYetValid
 	keyExpired

@@ -2,6 +2,7 @@ package packet
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -92,7 +93,7 @@ func TestRegistryWarnings(t *testing.T) {
 		r := ReadRegistry("registry.json", []byte(tt.src))
 		var got []string
 		for _, n := range r.notes {
-			got = append(got, strings.TrimPrefix(n.kind.ID, "packet/")+":"+itoa(n.span.Line))
+			got = append(got, strings.TrimPrefix(n.kind.ID, "packet/")+":"+strconv.Itoa(n.span.Line))
 		}
 		if strings.Join(got, " ") != tt.want || r.problem != nil {
 			t.Errorf("%s: %v (%v), want %s", tt.src, got, r.Sound(), tt.want)

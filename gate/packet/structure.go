@@ -2,6 +2,7 @@ package packet
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -165,7 +166,7 @@ func dotted(path []any) string {
 			}
 			b.WriteString(step)
 		case int:
-			b.WriteString("[" + itoa(step) + "]")
+			b.WriteString("[" + strconv.Itoa(step) + "]")
 		}
 	}
 	return b.String()
@@ -205,7 +206,7 @@ func (c *Judged) formed() {
 			limit = maxName
 		}
 		if !isName(c.h.get(name), limit) {
-			c.malformed(name+" must be a text of 1 to "+itoa(limit)+" bytes without control and format characters, and without white space at its ends", name)
+			c.malformed(name+" must be a text of 1 to "+strconv.Itoa(limit)+" bytes without control and format characters, and without white space at its ends", name)
 		}
 	}
 	if !isPurpose(c.h.get(fPurpose)) {

@@ -183,7 +183,7 @@ func FuzzReadClaim(f *testing.F) {
 		if e.epoch() < 1 || e.text(memberKey) != key {
 			t.Fatalf("epoch %d of key %q", e.epoch(), e.text(memberKey))
 		}
-		next, err := readClaim(key, e.moved(Released, memberReleasedAt, Terms{}).JSON())
+		next, err := readClaim(key, e.moved(Released, memberReleasedAt, Terms{}).Entry.JSON())
 		if err != nil || next.State != Released || next.epoch() != e.epoch() {
 			t.Fatalf("%q released is %v, %v", text, next, err)
 		}

@@ -267,12 +267,12 @@ func (c *Claim) reserve(previous *Entry, t Terms) (o *Object, epoch int64) {
 	return o, epoch
 }
 
-// moved gives the entry in another state, reached at a time.
-func (e *Entry) moved(to EntryState, at string, t Terms) *Object {
+// moved decides that the claim ends in another state. The member at gets the time.
+func (e *Entry) moved(to EntryState, at string, t Terms) Verdict {
 	o := e.object()
 	o.set(memberState, quote(string(to)))
 	o.set(at, quote(clock(t.Now)))
-	return o
+	return Verdict{Entry: o, State: to, At: t.Now, Epoch: e.epoch(), Signature: e.text(memberSignature)}
 }
 
 // Ref is the name of the ref that holds the entry of a key (packets.md 9).

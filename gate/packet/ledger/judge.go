@@ -9,11 +9,10 @@ import (
 // judge is check 3 by what a ledger holds: the reasons in the order of packets.md
 // 6, or the entry of the claim.
 func (c *Claim) judge(ctx context.Context, v View, t Terms) (Verdict, error) {
-	own, err := v.Entries(ctx, c.Key)
+	entry, err := entryOf(ctx, v, c.Key)
 	if err != nil {
 		return Verdict{}, err
 	}
-	entry := own[c.Key]
 	var reasons []Reason
 	if r, against := c.replayed(entry, t); against {
 		reasons = append(reasons, r)
@@ -37,6 +36,12 @@ func (c *Claim) judge(ctx context.Context, v View, t Terms) (Verdict, error) {
 	}
 	o, epoch := c.reserve(entry, t)
 	return Verdict{Entry: o, State: Reserved, At: t.Now, Epoch: epoch}, nil
+}
+
+// entryOf gives the entry of a key; nil where there is none.
+func entryOf(ctx context.Context, v View, key string) (*Entry, error) {
+	entries, err := v.Entries(ctx, key)
+	return entries[key], err
 }
 
 // replayed judges by the entry of the packet's own key.
@@ -150,11 +155,10 @@ func (c *Claim) conflicts(v View) ([]Reason, error) {
 
 // complete decides by what a ledger holds (packets.md 7, "Complete").
 func (w *Work) complete(ctx context.Context, v View, t Terms) (Verdict, error) {
-	own, err := v.Entries(ctx, w.Key)
+	e, err := entryOf(ctx, v, w.Key)
 	if err != nil {
 		return Verdict{}, err
 	}
-	e := own[w.Key]
 	switch {
 	case e == nil:
 		return against(because(CompletionUnknownKey, Invalid, "the ledger has no entry of the key "+show(w.Key)))
@@ -163,7 +167,7 @@ func (w *Work) complete(ctx context.Context, v View, t Terms) (Verdict, error) {
 	case e.has(memberHandoffID) && !e.is(memberHandoffID, w.HandoffID):
 		return against(because(CompletionHandoffMismatch, Conflicting, "the key was claimed for "+e.whose()+", and the packet is handoff "+show(w.HandoffID)))
 	case w.changed(e):
-		return against(because(CompletionPacketMismatch, Conflicting, "the handoff is not the one that was claimed: its canonical form has another SHA-256"))
+		return against(mismatch())
 	case e.has(memberToken) && !w.HasToken:
 		return against(because(ClaimTokenRequired, Invalid, "the claim was made with a token, and none was given"))
 	case w.HasToken && !e.holds(w.Token):
@@ -175,7 +179,7 @@ func (w *Work) complete(ctx context.Context, v View, t Terms) (Verdict, error) {
 	if err != nil || len(reasons) > 0 {
 		return Verdict{Reasons: reasons}, err
 	}
-	return Verdict{Entry: e.moved(Completed, memberCompletedAt, t), State: Completed, At: t.Now, Epoch: e.epoch(), Signature: e.text(memberSignature)}, nil
+	return e.moved(Completed, memberCompletedAt, t), nil
 }
 
 // changed tells a packet that is not the one of the claim.
@@ -223,23 +227,22 @@ func (w *Work) waits(ctx context.Context, v View) ([]Reason, error) {
 
 // abandon decides by what a ledger holds (packets.md 7, "Abandon").
 func (w *Work) abandon(ctx context.Context, v View, t Terms) (Verdict, error) {
-	own, err := v.Entries(ctx, w.Key)
+	e, err := entryOf(ctx, v, w.Key)
 	if err != nil {
 		return Verdict{}, err
 	}
-	e := own[w.Key]
 	switch {
 	case e == nil:
 		return against(notReserved("the ledger has no entry of the key " + show(w.Key)))
 	case e.State != Reserved:
 		return against(notReserved("the claim of " + show(w.Key) + " is " + string(e.State)))
 	case w.changed(e):
-		return against(because(CompletionPacketMismatch, Conflicting, "the handoff is not the one that was claimed: its canonical form has another SHA-256"))
+		return against(mismatch())
 	case w.HasToken && !e.holds(w.Token):
 		return against(w.foreign(e))
 	}
 	if fresh, _ := e.fresh(t); fresh && !w.HasToken && !w.Force {
 		return against(because(ReleaseClaimFresh, Duplicate, "the key is reserved since "+show(e.text(memberReservedAt))+", so its holder may be at work"))
 	}
-	return Verdict{Entry: e.moved(Released, memberReleasedAt, t), State: Released, At: t.Now, Epoch: e.epoch(), Signature: e.text(memberSignature)}, nil
+	return e.moved(Released, memberReleasedAt, t), nil
 }

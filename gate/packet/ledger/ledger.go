@@ -118,7 +118,7 @@ func corrupt(message string) error { return &Error{Corrupt: true, Message: messa
 
 // Unreachable makes the error of a ledger that did not answer. The message is a
 // sentence for the report, err what happened.
-func Unreachable(message string, err error) *Error { return &Error{Message: message, Err: err} }
+func Unreachable(message string, err error) error { return &Error{Message: message, Err: err} }
 
 // Outcome is what came of check 3, of completing or of abandoning.
 type Outcome struct {

@@ -30,9 +30,10 @@ type Reason struct {
 	Remedy  string // who acts and how, without the last line "fix: …"
 }
 
-// Code is the reason's code: "idempotency_key_reserved".
-func (r Reason) Code() string {
-	return strings.ReplaceAll(strings.TrimPrefix(r.Rule.ID, "packet/"), "-", "_")
+// Code is the code of the reasons that a rule of packets gives:
+// "idempotency_key_reserved" (packets.md 6).
+func Code(r *rule.Rule) string {
+	return strings.ReplaceAll(strings.TrimPrefix(r.ID, "packet/"), "-", "_")
 }
 
 func because(r *rule.Rule, s State, message string) Reason {
@@ -53,6 +54,10 @@ func unsupported() Reason {
 
 func missingKey() Reason {
 	return because(MissingIdempotencyKey, Invalid, "the packet has no idempotency_key, so no claim is its own")
+}
+
+func mismatch() Reason {
+	return because(CompletionPacketMismatch, Conflicting, "the handoff is not the one that was claimed: its canonical form has another SHA-256")
 }
 
 func notReserved(message string) Reason { return because(ReleaseNotReserved, Invalid, message) }

@@ -43,7 +43,7 @@ func (l *Ledger) Lists() bool { return true }
 func (l *Ledger) Look(ctx context.Context, _ string, judge ledger.Judge) (ledger.Verdict, error) {
 	path, err := resolve(l.path)
 	if err != nil {
-		return ledger.Verdict{}, unreachable("the ledger cannot be opened", err)
+		return ledger.Verdict{}, ledger.Unreachable("the ledger cannot be opened", err)
 	}
 	doc, _, err := read(path)
 	if err != nil {
@@ -56,11 +56,11 @@ func (l *Ledger) Look(ctx context.Context, _ string, judge ledger.Judge) (ledger
 func (l *Ledger) Update(ctx context.Context, key string, judge ledger.Judge) (ledger.Verdict, error) {
 	path, err := resolve(l.path)
 	if err != nil {
-		return ledger.Verdict{}, unreachable("the ledger cannot be opened", err)
+		return ledger.Verdict{}, ledger.Unreachable("the ledger cannot be opened", err)
 	}
 	unlock, err := l.lock(ctx, path+".lock")
 	if err != nil {
-		return ledger.Verdict{}, unreachable("the ledger cannot be locked", err)
+		return ledger.Verdict{}, ledger.Unreachable("the ledger cannot be locked", err)
 	}
 	defer unlock()
 	doc, mode, err := read(path)
@@ -72,12 +72,10 @@ func (l *Ledger) Update(ctx context.Context, key string, judge ledger.Judge) (le
 		return verdict, err
 	}
 	if err := replace(path, mode, doc.With(key, verdict.Entry), l.before); err != nil {
-		return ledger.Verdict{}, unreachable("the ledger cannot be written", err)
+		return ledger.Verdict{}, ledger.Unreachable("the ledger cannot be written", err)
 	}
 	return verdict, nil
 }
-
-func unreachable(message string, err error) error { return ledger.Unreachable(message, err) }
 
 // view is a Document as a ledger.View.
 type view struct{ doc *ledger.Document }
@@ -139,12 +137,12 @@ func read(path string) (*ledger.Document, fs.FileMode, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|noWaiting, 0) //nolint:gosec // the ledger is the operator's choice.
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(filepath.Dir(path)); err != nil {
-			return nil, 0, unreachable("the ledger cannot be opened", err)
+			return nil, 0, ledger.Unreachable("the ledger cannot be opened", err)
 		}
 		return ledger.EmptyDocument(), newMode, nil
 	}
 	if err != nil {
-		return nil, 0, unreachable("the ledger cannot be opened", err)
+		return nil, 0, ledger.Unreachable("the ledger cannot be opened", err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -152,13 +150,13 @@ func read(path string) (*ledger.Document, fs.FileMode, error) {
 		err = errNoFile
 	}
 	if err != nil {
-		return nil, 0, unreachable("the ledger cannot be read", err)
+		return nil, 0, ledger.Unreachable("the ledger cannot be read", err)
 	}
 	limit := strict.Ledger.MaxBytes() + 1
 	var text strings.Builder
 	text.Grow(int(min(info.Size(), limit)))
 	if _, err := io.Copy(&text, io.LimitReader(f, limit)); err != nil {
-		return nil, 0, unreachable("the ledger cannot be read", err)
+		return nil, 0, ledger.Unreachable("the ledger cannot be read", err)
 	}
 	doc, err := ledger.ReadDocument(text.String())
 	return doc, info.Mode().Perm(), err

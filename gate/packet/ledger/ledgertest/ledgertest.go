@@ -56,7 +56,7 @@ func Of(c ledger.Claim) ledger.Work {
 func Codes(o ledger.Outcome) string {
 	var out []string
 	for _, r := range o.Reasons {
-		out = append(out, r.Code()+" "+string(r.State))
+		out = append(out, ledger.Code(r.Rule)+" "+string(r.State))
 	}
 	return strings.Join(out, ", ")
 }
