@@ -1,6 +1,8 @@
 package packaging
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -10,6 +12,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/criteria"
+	"github.com/handoff-gate/handoff-gate/gate/governance"
+	"github.com/handoff-gate/handoff-gate/gate/policy"
 	"github.com/handoff-gate/handoff-gate/githubapi/internal/sample"
 )
 
@@ -90,6 +96,85 @@ func TestLinks(t *testing.T) {
 		if !linked[page] {
 			t.Errorf("no page leads to %s", filepath.Base(page))
 		}
+	}
+}
+
+// docs/configuration.md has a row for every key that the schema knows, and for no other,
+// and says of each whether it is required; the defaults are those of the code.
+func TestConfigurationPage(t *testing.T) {
+	var root configurationSchema
+	if err := json.Unmarshal([]byte(read(t, "schema/aahp-config.schema.json")), &root); err != nil {
+		t.Fatal(err)
+	}
+	required := map[string]bool{} // of every key
+	root.keys("", required)
+	rows := map[string]string{} // the default of every key
+	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\| (.*?) \\| .+ \\|$").FindAllStringSubmatch(read(t, "docs/configuration.md"), -1) {
+		if rows[m[1]] != "" {
+			t.Errorf("%s has two rows", m[1])
+		}
+		rows[m[1]] = m[2]
+		if _, known := required[m[1]]; !known {
+			t.Errorf("the schema has no %s", m[1])
+		}
+	}
+	for key, must := range required {
+		if rows[key] == "" {
+			t.Errorf("there is no row for %s", key)
+		} else if (rows[key] == "**required**") != must {
+			t.Errorf("%s: the default is %q; required: %t", key, rows[key], must)
+		}
+	}
+	code := func(values ...string) string { return "`" + strings.Join(values, "` `") + "`" }
+	c := governance.ReadConfig(gate.Document{State: gate.Present, Data: []byte(`{"versionSites": [{"file": "f"}], "docLinks": {}, "generate": {"log": {}},
+		"claims": [{"id": "i", "canonical": "c", "phrase": "p", "advertised": 1, "surfaces": []}], "forbiddenPatterns": [{"pattern": "p"}], "docSync": [{"sources": []}], "pinnedDep": {}}`)}, gate.Commands{}, nil)
+	if !c.Valid("check") {
+		t.Fatalf("%+v", c.Problems)
+	}
+	for key, want := range map[string]string{
+		"trustTtl.enforce":              code(fmt.Sprint(policy.BuiltIn().Trust.Enforce)),
+		"trustTtl.graceDays":            code(fmt.Sprint(policy.BuiltIn().Trust.GraceDays)),
+		"versionSites[].minOccurrences": code(fmt.Sprint(c.VersionSites[0].Min)),
+		"versionSites[].boundary":       code(fmt.Sprint(c.VersionSites[0].Boundary)),
+		"claims[].flags":                code(c.Claims[0].Flags.Text),
+		"claims[].joinTsConcat":         code(fmt.Sprint(c.Claims[0].Join)),
+		"forbiddenPatterns[].id":        code(c.ForbiddenPatterns[0].ID),
+		"forbiddenPatterns[].flags":     code(c.ForbiddenPatterns[0].Flags.Text),
+		"forbiddenPatterns[].message":   code(c.ForbiddenPatterns[0].Message),
+		"forbiddenPatterns[].include":   code(c.ForbiddenPatterns[0].Include...),
+		"docSync[].id":                  code(c.DocSync[0].ID),
+		"docLinks.include":              code(c.DocLinks.Include...),
+		"generate.log.source":           code(c.Log.Source.Text),
+		"generate.freshness.file":       code(c.Freshness.Text),
+		"pinnedDep.name":                code(c.PinnedDep.Name),
+		"pinnedDep.location":            code(c.PinnedDep.Location),
+		"pinnedDep.allowRange":          code(fmt.Sprint(c.PinnedDep.AllowRange)),
+		"verifyWorkflow.enforce":        code(fmt.Sprint(c.Enforce)),
+		"acceptanceCriteria.include":    code(criteria.DefaultInclude),
+		"acceptanceCriteria.manifest":   code(criteria.DefaultManifest),
+	} {
+		if rows[key] != want {
+			t.Errorf("%s: the page has the default %s, the code %s", key, rows[key], want)
+		}
+	}
+}
+
+// configurationSchema is the part of a schema that says which keys there are.
+type configurationSchema struct {
+	Properties map[string]configurationSchema
+	Required   []string
+	Items      *configurationSchema
+}
+
+// keys adds the paths of all keys below one, and whether each is required.
+func (s configurationSchema) keys(below string, required map[string]bool) {
+	if s.Items != nil {
+		s.Items.keys(below+"[]", required)
+	}
+	for key, part := range s.Properties {
+		path := strings.TrimPrefix(below+"."+key, ".")
+		required[path] = slices.Contains(s.Required, key)
+		part.keys(path, required)
 	}
 }
 
