@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,17 +39,63 @@ type HookSettings struct {
 
 // Command is what a hook runs, of the program of that name.
 func (h GitHook) Command(program string, s HookSettings) string {
-	return program + " verify " + safetext.ShellPath(s.Project) + " --level " + string(h.Level)
+	return h.command(program, safetext.ShellPath(s.Project))
 }
 
-// script is the hook itself, for a POSIX shell. git runs it at the top level.
-func (h GitHook) script(s HookSettings) []byte {
+func (h GitHook) command(program, word string) string {
+	return program + " verify " + word + h.suffix()
+}
+
+func (h GitHook) suffix() string { return " --level " + string(h.Level) }
+
+// The two ways in which a line of a hook runs the gate: as the last thing that the
+// hook does, or as one of several.
+const (
+	runAlone = `exec "$gate"`
+	runOne   = "gate"
+)
+
+// script is the hook itself, for a POSIX shell. git runs it at the top level. others
+// are the other projects that it verifies, as words of the shell.
+func (h GitHook) script(s HookSettings, others []string) []byte {
+	run := h.Command(runAlone, s)
+	if len(others) > 0 {
+		words := append([]string{safetext.ShellPath(s.Project)}, others...)
+		slices.Sort(words)
+		lines := []string{"status=0", runOne + `() { "$gate" "$@" || status=$?; }`}
+		for _, word := range words {
+			lines = append(lines, h.command(runOne, word))
+		}
+		run = strings.Join(append(lines, `exit "$status"`), "\n")
+	}
 	text := strings.NewReplacer(
 		"WHAT", h.what,
 		"RECORDED", safetext.ShellQuote(filepath.ToSlash(s.Program)),
-		"COMMAND", h.Command(`"$gate"`, s),
+		"RUN", run,
 	).Replace(hookTemplate)
 	return []byte(text)
+}
+
+// others gives the other projects that a hook of ours verifies and that still have a
+// handoff folder, as words of the shell: a monorepo has one hook for all its projects.
+func (h GitHook) others(script []byte, place HookPlace, s HookSettings) []string {
+	var words []string
+	for line := range strings.Lines(string(script)) {
+		line = strings.TrimSuffix(line, "\n")
+		_, rest, found := strings.Cut(line, " verify ")
+		word := strings.TrimSuffix(rest, h.suffix())
+		if !found || (line != h.command(runAlone, word) && line != h.command(runOne, word)) {
+			continue
+		}
+		project, ok := safetext.ShellUnquote(word)
+		if !ok || word == safetext.ShellPath(s.Project) || slices.Contains(words, word) {
+			continue
+		}
+		if _, err := os.Stat(filepath.Join(place.Top, filepath.FromSlash(project), filepath.FromSlash(gate.HandoffDir))); err == nil {
+			words = append(words, word)
+		}
+	}
+	return words
 }
 
 const hookTemplate = `#!/bin/sh
@@ -71,7 +118,7 @@ elif ! gate=$(command -v handoff-gate); then
 	echo 'Install it, or name it in the variable HANDOFF_GATE; AAHP_SKIP_VERIFY=1 goes on without.' >&2
 	exit 1
 fi
-exec COMMAND
+RUN
 `
 
 // HookPlace is where git runs hooks from. All three are absolute.
@@ -88,9 +135,10 @@ var ErrSharedHooks = errors.New("hooks run from a folder outside of the reposito
 // InstalledHook is what InstallHooks did about one hook.
 type InstalledHook struct {
 	Name    string
-	Written bool   // else it was there already
-	Backup  string // the file that keeps the hook that was there; "" where none was
-	Made    bool   // the backup was made now; else it was there already
+	Written bool     // else it was there already
+	Others  []string // the other projects that it verifies, as words of a shell
+	Backup  string   // the file that keeps the hook that was there; "" where none was
+	Made    bool     // the backup was made now; else it was there already
 }
 
 // InstallHooks writes the hooks. Another hook in their place is copied beside it
@@ -104,7 +152,7 @@ func InstallHooks(place HookPlace, s HookSettings, hooks Hooks) (done []Installe
 	defer d.root.Close()
 	plans := make([]hookPlan, len(GitHooks))
 	for i, h := range GitHooks {
-		if plans[i], err = d.plan(h, s); err != nil {
+		if plans[i], err = d.plan(h, place, s); err != nil {
 			return nil, fmt.Errorf("%s: %w", h.Name, err)
 		}
 	}
@@ -181,6 +229,7 @@ const (
 type hookPlan struct {
 	name   string
 	script []byte
+	others []string  // the other projects that the hook verifies
 	before *hookFile // what is there; nil for nothing
 	backup bool      // which is to be kept
 }
@@ -192,14 +241,20 @@ type hookFile struct {
 	link bool
 }
 
-func (d *hookDir) plan(h GitHook, s HookSettings) (hookPlan, error) {
-	p := hookPlan{name: h.Name, script: h.script(s)}
+func (d *hookDir) plan(h GitHook, place HookPlace, s HookSettings) (hookPlan, error) {
+	p := hookPlan{name: h.Name}
 	before, err := d.read(h.Name)
 	if err != nil {
 		return p, err
 	}
 	p.before = before
-	p.backup = before != nil && before.data != nil && !isOurs(before.data)
+	if before != nil && before.data != nil {
+		p.backup = !isOurs(before.data)
+	}
+	if before != nil && !p.backup {
+		p.others = h.others(before.data, place, s)
+	}
+	p.script = h.script(s, p.others)
 	return p, nil
 }
 
@@ -270,7 +325,7 @@ func readHook(file string) ([]byte, fs.FileMode, error) {
 }
 
 func (d *hookDir) install(p hookPlan) (InstalledHook, error) {
-	done := InstalledHook{Name: p.name}
+	done := InstalledHook{Name: p.name, Others: p.others}
 	if b := p.before; b != nil && !b.link && b.mode.Perm() == hookMode && bytes.Equal(b.data, p.script) {
 		return done, nil
 	}

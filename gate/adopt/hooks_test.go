@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,7 +36,7 @@ func TestHookCallsTheProgram(t *testing.T) {
 			}
 			hook := filepath.Join(dir, "hook")
 			h := GitHook{Name: "pre-commit", Level: gate.Precommit, what: "commit"}
-			if err := os.WriteFile(hook, h.script(HookSettings{Project: name, Program: program}), 0o755); err != nil {
+			if err := os.WriteFile(hook, h.script(HookSettings{Project: name, Program: program}, nil), 0o755); err != nil {
 				t.Fatal(err)
 			}
 			cmd := exec.Command(shell[0], append(shell[1:], hook)...)
@@ -59,10 +60,47 @@ func TestHookCallsTheProgram(t *testing.T) {
 	}
 }
 
+// A hook of several projects calls the program for each, and fails where one of
+// them does; what it calls is found again in it.
+func TestHookOfSeveralProjects(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "program")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\nprintf '<%s>' \"$2\"\n[ \"$2\" != b ] || exit 7\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	projects := []string{"a\nb", "it's", "./-x", "z"}
+	words := []string{`"$(printf 'a\012b')"`, `'it'\''s'`, "./-x", "z"}
+	for _, project := range projects {
+		if err := os.MkdirAll(filepath.Join(dir, project, filepath.FromSlash(gate.HandoffDir)), 0o755); err != nil {
+			t.Skipf("the file system has no such names: %v", err)
+		}
+	}
+	h, s := GitHooks[0], HookSettings{Project: "b", Program: program}
+	script := h.script(s, words)
+	hook := filepath.Join(dir, "hook")
+	if err := os.WriteFile(hook, script, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command("sh", hook).Output()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != 7 {
+		t.Errorf("the status: %v", err)
+	}
+	if got, want := string(out), "<a\nb><it's><./-x><b><z>"; got != want {
+		t.Errorf("called with %q, want %q", got, want)
+	}
+	got := h.others(append(script, "gate verify $(id) --level precommit\ngate verify gone --level precommit\n"...), HookPlace{Top: dir}, s)
+	slices.Sort(got)
+	slices.Sort(words)
+	if !slices.Equal(got, words) {
+		t.Errorf("found again: %q, want %q", got, words)
+	}
+}
+
 // A hook is plain text of a POSIX shell, known by its marker.
 func TestHookScript(t *testing.T) {
 	for _, h := range GitHooks {
-		script := h.script(HookSettings{Project: ".", Program: "/bin/handoff-gate"})
+		script := h.script(HookSettings{Project: ".", Program: "/bin/handoff-gate"}, nil)
 		if !bytes.HasPrefix(script, []byte("#!/bin/sh\n"+hookMarker+"\n")) || bytes.Contains(script, []byte("\r")) || !isOurs(script) {
 			t.Errorf("%s: %s", h.Name, script)
 		}

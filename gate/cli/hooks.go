@@ -20,7 +20,8 @@ var hooksCommand = command{
 They are written to the folder from which git runs the hooks of the repository that
 PATH (default: the current folder) lies in. Another hook in their place is kept
 beside them as NAME.pre-handoff-gate.bak. A folder outside of the repository (a
-global core.hooksPath) is left alone.
+global core.hooksPath) is left alone. A hook that verifies other projects of the
+repository goes on to do so.
 
 A hook calls the program named in HANDOFF_GATE, else the one that installed it, else
 the one in PATH, and fails where none is there. AAHP_SKIP_VERIFY=1 lets one commit
@@ -54,9 +55,12 @@ func runHooksInstall(ctx context.Context, p Process, args []string) error {
 		file := adopt.Show(shownPath(place, h.Name))
 		if !h.Written {
 			fmt.Fprintf(&b, "unchanged %s\n", file)
-			continue
+		} else {
+			fmt.Fprintf(&b, "installed %s\n", file)
 		}
-		fmt.Fprintf(&b, "installed %s\n", file)
+		if len(h.Others) > 0 {
+			fmt.Fprintf(&b, "  it still verifies %s, too\n", adopt.Show(strings.Join(h.Others, ", ")))
+		}
 		if h.Backup != "" {
 			verb := "kept as"
 			if !h.Made {

@@ -4,6 +4,7 @@ package safetext
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -109,4 +110,33 @@ func ShellQuote(s string) string {
 		return `"$(printf ` + single(format.String()) + `)"`
 	}
 	return single(s)
+}
+
+// ShellUnquote gives what ShellQuote or ShellPath made the word of. It knows those
+// words only; ok is false for any other.
+func ShellUnquote(word string) (s string, ok bool) {
+	s = word
+	if format, cut := strings.CutPrefix(word, `"$(printf '`); cut {
+		s = printed(strings.ReplaceAll(strings.TrimSuffix(format, `')"`), `'\''`, "'"))
+	} else if quoted, cut := strings.CutPrefix(word, "'"); cut {
+		s = strings.ReplaceAll(strings.TrimSuffix(quoted, "'"), `'\''`, "'")
+	}
+	return s, ShellQuote(s) == word
+}
+
+// printed is what printf makes of a format of ShellQuote.
+func printed(format string) string {
+	var b strings.Builder
+	for i := 0; i < len(format); i++ {
+		c := format[i]
+		if i+1 < len(format) && (c == '%' || c == '\\') {
+			i++
+			if n, err := strconv.ParseUint(format[i:min(i+3, len(format))], 8, 8); err == nil && c == '\\' {
+				c = byte(n)
+				i += 2
+			}
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
 }

@@ -107,6 +107,18 @@ func TestShellReadsQuotedWordsBack(t *testing.T) {
 		if err != nil || string(out) != s {
 			t.Errorf("%q comes back as %q (%v)", s, out, err)
 		}
+		if back, ok := ShellUnquote(ShellQuote(s)); !ok || back != s {
+			t.Errorf("%q is unquoted as %q, %t", s, back, ok)
+		}
+	}
+}
+
+// Whatever ShellQuote did not write is no word of its own.
+func TestShellUnquote(t *testing.T) {
+	for _, word := range []string{"", "'", "a b", "$(id)", `"$(printf '`, `"$(printf 'a')"`, `"$(printf 'a\012')$(id)"`, "'a'b'", "'plain'", `'a'\'b`} {
+		if s, ok := ShellUnquote(word); ok {
+			t.Errorf("%q is taken for %q", word, s)
+		}
 	}
 }
 
