@@ -159,11 +159,7 @@ func unbound(task string) string {
 
 // notRead says how many lines a fence takes away.
 func notRead(n int) string {
-	verb := "are"
-	if n == 1 {
-		verb = "is"
-	}
-	return fmt.Sprintf("%s after it %s not read.", plural.Of(n, "line"), verb)
+	return fmt.Sprintf("%s after it %s not read.", plural.Of(n, "line"), plural.Are(n))
 }
 
 func quoted(pathspecs []string) string {

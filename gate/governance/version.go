@@ -128,7 +128,7 @@ func (j *Judge) versionSite(site VersionSite, p, text, version string) []report.
 	if site.Boundary {
 		how = " as a word of its own"
 	}
-	message := fmt.Sprintf("The version %s is found %s%s, and %s expected", j.clean(version), plural.Of(len(found), "time"), how, atLeast(site.Min))
+	message := fmt.Sprintf("The version %s is found %s%s, and %d %s expected", j.clean(version), plural.Of(len(found), "time"), how, site.Min, plural.Are(site.Min))
 	if site.Note != "" {
 		message += " (" + j.clean(site.Note) + ")"
 	}
@@ -137,11 +137,4 @@ func (j *Judge) versionSite(site VersionSite, p, text, version string) []report.
 		message += " Other versions there: " + j.list(others) + "."
 	}
 	return []report.Finding{j.at(VersionMismatch, p, report.Span{Line: line}, message, fmt.Sprintf("Set the version %s in %s.", j.clean(version), j.clean(p)))}
-}
-
-func atLeast(n int) string {
-	if n == 1 {
-		return "1 is"
-	}
-	return fmt.Sprintf("%d are", n)
 }

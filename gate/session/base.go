@@ -154,16 +154,9 @@ func (c *checker) neverBackwards(was manifest, grew bool) {
 		}
 	}
 	if gone > 0 {
-		c.add(SourcePathsRemoved, path, m.at("source_paths"), fmt.Sprintf("%s of the base's source_paths %s gone", plural.Of(gone, "element"), isAre(gone)),
+		c.add(SourcePathsRemoved, path, m.at("source_paths"), fmt.Sprintf("%s of the base's source_paths %s gone", plural.Of(gone, "element"), plural.Are(gone)),
 			"Restore what was removed, or say in the change why it is gone.")
 	}
-}
-
-func isAre(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
 }
 
 // lower reports a number that is lower than at the base, or none any more.

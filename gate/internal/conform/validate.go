@@ -18,6 +18,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
+	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 	"github.com/handoff-gate/handoff-gate/schema"
@@ -139,12 +140,12 @@ func (j *judge) leaf(e *jsonschema.ValidationError, path []string) {
 		}
 		return
 	case *kind.MinLength:
-		v.Message = fmt.Sprintf("%s has %s, but must have at least %d.", v.Pointer, characters(k.Got), k.Want)
+		v.Message = fmt.Sprintf("%s has %s, but must have at least %d.", v.Pointer, plural.Of(k.Got, "character"), k.Want)
 		if k.Got == 0 {
 			v.Message = v.Pointer + " is an empty text, but must not be empty."
 		}
 	case *kind.MaxLength:
-		v.Message = fmt.Sprintf("%s has %s, but may have at most %d.", v.Pointer, characters(k.Got), k.Want)
+		v.Message = fmt.Sprintf("%s has %s, but may have at most %d.", v.Pointer, plural.Of(k.Got, "character"), k.Want)
 	case *kind.Minimum:
 		v.Message = fmt.Sprintf("%s is %s, but must be %s or more.", v.Pointer, j.show(value), whole(k.Want))
 	case *kind.Maximum:
@@ -275,13 +276,6 @@ func (j *judge) show(v *jsondoc.Value) string {
 	case jsondoc.ObjectEnd, jsondoc.ArrayEnd, jsondoc.Key, jsondoc.Null:
 	}
 	return "null"
-}
-
-func characters(n int) string {
-	if n == 1 {
-		return "1 character"
-	}
-	return strconv.Itoa(n) + " characters"
 }
 
 func whole(r *big.Rat) string {

@@ -20,3 +20,11 @@ func Of(n int, noun string) string {
 	}
 	return strconv.Itoa(n) + " " + noun
 }
+
+// Are gives the verb for that many things: "is" for one, else "are".
+func Are(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}

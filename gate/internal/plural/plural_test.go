@@ -12,3 +12,11 @@ func TestOf(t *testing.T) {
 		}
 	}
 }
+
+func TestAre(t *testing.T) {
+	for n, want := range map[int]string{0: "are", 1: "is", 2: "are"} {
+		if got := Are(n); got != want {
+			t.Errorf("%d %s", n, got)
+		}
+	}
+}
