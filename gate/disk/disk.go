@@ -127,7 +127,7 @@ func gitMode(m fs.FileMode) uint32 {
 }
 
 // Open opens a regular file without following links and without blocking, so
-// that a FIFO put in its openDir can neither hang the gate nor be read.
+// that a FIFO put in its place can neither hang the gate nor be read.
 func (t *Tree) Open(p string) (io.ReadCloser, gate.Entry, error) {
 	f, e, err := t.OpenFile(p)
 	if err != nil {
@@ -136,7 +136,7 @@ func (t *Tree) Open(p string) (io.ReadCloser, gate.Entry, error) {
 	return f, e, nil
 }
 
-// OpenFile is Open for who reads at more than one openDir.
+// OpenFile is Open for who reads at more than one place.
 func (t *Tree) OpenFile(p string) (*File, gate.Entry, error) {
 	e, err := t.Stat(p)
 	if err != nil {

@@ -308,3 +308,10 @@ type Error struct {
 }
 
 func (e *Error) Error() string { return "git " + e.Command + ": " + e.Message }
+
+// saysNo tells the exit status by which git answers that there is no such thing from
+// those of a failure.
+func saysNo(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Status == 1
+}

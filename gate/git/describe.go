@@ -2,7 +2,6 @@ package git
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"strings"
 
@@ -26,8 +25,7 @@ func (r *Repo) ShortHead(ctx context.Context) (string, error) {
 
 func (r *Repo) short(ctx context.Context, flag string) (string, error) {
 	out, err := r.output(ctx, "rev-parse", "--verify", "--quiet", flag, "HEAD")
-	var e *Error
-	if errors.As(err, &e) && e.Status == 1 {
+	if saysNo(err) {
 		return "", nil
 	}
 	if err != nil {
@@ -72,8 +70,7 @@ func (r *Repo) gitPath(ctx context.Context, question ...string) (string, error) 
 // it unseen.
 func (r *Repo) RemoteURL(ctx context.Context) (string, error) {
 	out, err := r.output(ctx, "config", "-z", "--get-regexp", `^remote\..*\.url$`)
-	var e *Error
-	if errors.As(err, &e) && e.Status == 1 {
+	if saysNo(err) {
 		return "", nil // no such key
 	}
 	if err != nil {
@@ -86,8 +83,7 @@ func (r *Repo) RemoteURL(ctx context.Context) (string, error) {
 // a password: print no part of it unseen.
 func (r *Repo) OriginURL(ctx context.Context) (string, error) {
 	out, err := r.output(ctx, "config", "-z", "--get-all", "remote.origin.url")
-	var e *Error
-	if errors.As(err, &e) && e.Status == 1 {
+	if saysNo(err) {
 		return "", nil // no such key
 	}
 	first, _, _ := strings.Cut(string(out), "\x00")

@@ -62,7 +62,7 @@ func (r *Repo) environment(m mode) []string {
 		if r.gitDir != "" {
 			env = append(env, "GIT_DIR="+r.gitDir)
 		}
-	case !has(r.inherited, "GIT_WORK_TREE"):
+	case proc.Getenv(r.inherited, "GIT_WORK_TREE") == "":
 		// The repository's own core.worktree could name another folder.
 		env = append(env, "GIT_WORK_TREE="+r.top)
 	}
@@ -139,15 +139,6 @@ func loadsCode(name string) bool {
 		return true
 	}
 	return strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "DYLD_") || strings.HasPrefix(name, "OPENSSL_")
-}
-
-func has(env []string, name string) bool {
-	for _, kv := range env {
-		if strings.HasPrefix(kv, name+"=") {
-			return true
-		}
-	}
-	return false
 }
 
 // inherit drops every GIT_* variable and LC_ALL, and where hooks are served

@@ -226,7 +226,7 @@ func userOf(address string) []string {
 
 var objectFormat = regexp.MustCompile(`\bobject-format=(sha1|sha256)\b`)
 
-// open asks the remote for refs and, the first time, for its object format.
+// list asks the remote for refs and, the first time, for its object format.
 func (r *Remote) list(ctx context.Context, refs []string) (map[string]bool, error) {
 	first := r.store == nil
 	args := append([]string{"ls-remote", "--quiet", "--end-of-options", r.name}, refs...)

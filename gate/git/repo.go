@@ -77,7 +77,7 @@ func Open(ctx context.Context, o Options) (*Repo, error) {
 	top := hookTop(inherited, o)
 	var err error
 	if top == "" {
-		if top, err = findTop(o.Dir); err != nil {
+		if top, err = Top(o.Dir); err != nil {
 			return nil, err
 		}
 		if foreign(inherited, top, o.StartDir) {
@@ -143,7 +143,7 @@ func hookTop(inherited []string, o Options) string {
 	if err != nil {
 		return ""
 	}
-	if rel, err := filepath.Rel(top, o.Dir); err != nil || rel == ".." || strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
+	if rel, err := filepath.Rel(top, o.Dir); err != nil || !filepath.IsLocal(rel) {
 		return ""
 	}
 	return top
@@ -157,16 +157,14 @@ func foreign(inherited []string, top, startDir string) bool {
 	if proc.Getenv(inherited, "GIT_DIR") != "" || proc.Getenv(inherited, "GIT_WORK_TREE") != "" {
 		return true
 	}
-	start, err := findTop(startDir)
+	start, err := Top(startDir)
 	return err == nil && start != top
 }
 
 // Top gives the top level of the work tree that holds a folder, whether or not git
-// accepts the repository. The error is ErrNoRepository.
-func Top(dir string) (string, error) { return findTop(dir) }
-
-// findTop walks up to the first folder that has an entry .git.
-func findTop(dir string) (string, error) {
+// accepts the repository: of the folder and those above it the first that has an
+// entry .git. The error is ErrNoRepository.
+func Top(dir string) (string, error) {
 	for d := dir; ; d = filepath.Dir(d) {
 		if _, err := os.Lstat(filepath.Join(d, ".git")); err == nil {
 			return filepath.EvalSymlinks(d)
@@ -375,8 +373,7 @@ func (r *Repo) IsAncestor(ctx context.Context, a, b string) (bool, error) {
 		}
 	}
 	_, err := r.output(ctx, "merge-base", "--is-ancestor", a, b)
-	var e *Error
-	if errors.As(err, &e) && e.Status == 1 {
+	if saysNo(err) {
 		return false, nil
 	}
 	return err == nil, err
@@ -387,7 +384,7 @@ func (r *Repo) IsAncestor(ctx context.Context, a, b string) (bool, error) {
 // depth-1 clone says of its history must not depend on which other commits were
 // fetched into it.
 func (r *Repo) surelyWhole() bool {
-	if has(r.inherited, "GIT_DIR") || has(r.inherited, "GIT_COMMON_DIR") {
+	if proc.Getenv(r.inherited, "GIT_DIR") != "" || proc.Getenv(r.inherited, "GIT_COMMON_DIR") != "" {
 		return false
 	}
 	dir := filepath.Join(r.top, ".git")
@@ -436,8 +433,7 @@ func (r *Repo) MergeBase(ctx context.Context, a, b string) (string, error) {
 		return "", fs.ErrNotExist
 	}
 	out, err := r.output(ctx, "merge-base", a, b)
-	var e *Error
-	if errors.As(err, &e) && e.Status == 1 {
+	if saysNo(err) {
 		return "", nil
 	}
 	return strings.TrimSpace(string(out)), err

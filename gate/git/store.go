@@ -181,7 +181,7 @@ type SoleCommit struct {
 	Description string // one line
 }
 
-// the years that every git and server reads
+// Dates that every git and server reads lie between these two.
 var (
 	firstDate = time.Unix(0, 0)
 	lastDate  = time.Date(2099, 12, 31, 0, 0, 0, 0, time.UTC)

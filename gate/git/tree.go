@@ -338,14 +338,14 @@ func (x *Index) Stat(p string) (gate.Entry, error) {
 	if ok {
 		return x.entries[i], nil
 	}
-	if below := x.below(p); len(below) > 0 {
+	if below := x.Below(p); len(below) > 0 {
 		return gate.Entry{Path: p, Kind: gate.Folder, Mode: 0o40000, Size: -1}, nil
 	}
 	return gate.Entry{}, fs.ErrNotExist
 }
 
-// below gives the entries below a folder.
-func (x *Index) below(dir string) []gate.Entry {
+// Below gives every entry below a folder, ordered by path. The slice is shared.
+func (x *Index) Below(dir string) []gate.Entry {
 	if dir == "." {
 		return x.entries
 	}
@@ -365,7 +365,7 @@ func (x *Index) Open(p string) (io.ReadCloser, gate.Entry, error) {
 
 // List gives the direct children of a folder.
 func (x *Index) List(dir string) ([]gate.Entry, error) {
-	below := x.below(dir)
+	below := x.Below(dir)
 	if len(below) == 0 && dir != "." {
 		return nil, fs.ErrNotExist
 	}
@@ -385,9 +385,6 @@ func (x *Index) List(dir string) ([]gate.Entry, error) {
 	slices.SortFunc(out, byPath)
 	return slices.CompactFunc(out, func(a, b gate.Entry) bool { return a.Path == b.Path }), nil
 }
-
-// Below gives every entry below a folder, ordered by path. The slice is shared.
-func (x *Index) Below(dir string) []gate.Entry { return x.below(dir) }
 
 // TreeEntries lists every file of a tree below dir, recursively, ordered by path.
 // A small tree is listed without starting a process.
