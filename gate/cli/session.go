@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/handoff-gate/handoff-gate/gate/disk"
 	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
 	"github.com/handoff-gate/handoff-gate/gate/internal/manual"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
@@ -227,7 +228,7 @@ func sessionRoot(p Process, given once, start string) (dir, nothing string, err 
 		if !filepath.IsAbs(v) {
 			v = filepath.Join(start, v)
 		}
-		return resolved(v), "", nil
+		return disk.Resolve(v), "", nil
 	}
 	dir, err = run.FindSessionRoot(start)
 	if err != nil {
@@ -236,17 +237,5 @@ func sessionRoot(p Process, given once, start string) (dir, nothing string, err 
 	if dir == "" {
 		return "", "there are no handoffs: neither here nor up to ten folders above is a " + session.ConfigName + " or a folder " + session.HandoffsName + "/; name the root with --root", nil
 	}
-	return resolved(dir), "", nil
-}
-
-// resolved follows the links of a path as far as it is there.
-func resolved(dir string) string {
-	dir = filepath.Clean(dir)
-	if target, err := filepath.EvalSymlinks(dir); err == nil {
-		return target
-	}
-	if above := filepath.Dir(dir); above != dir {
-		return filepath.Join(resolved(above), filepath.Base(dir))
-	}
-	return dir
+	return disk.Resolve(dir), "", nil
 }

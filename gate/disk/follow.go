@@ -43,7 +43,7 @@ const maxLinks = 40
 // tell: nothing is read there, so this only decides what is said.
 func aim(p string) string {
 	for range maxLinks {
-		p = filepath.Join(existing(filepath.Dir(p)), filepath.Base(p))
+		p = filepath.Join(Resolve(filepath.Dir(p)), filepath.Base(p))
 		next, err := os.Readlink(p)
 		if err != nil {
 			break
@@ -56,13 +56,14 @@ func aim(p string) string {
 	return p
 }
 
-// existing resolves the links in the part of a path that is there.
-func existing(p string) string {
+// Resolve follows the links in the part of a path that is there.
+func Resolve(p string) string {
+	p = filepath.Clean(p)
 	if resolved, err := filepath.EvalSymlinks(p); err == nil {
 		return resolved
 	}
 	if dir := filepath.Dir(p); dir != p {
-		return filepath.Join(existing(dir), filepath.Base(p))
+		return filepath.Join(Resolve(dir), filepath.Base(p))
 	}
 	return p
 }

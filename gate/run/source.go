@@ -7,10 +7,12 @@ import (
 	"io/fs"
 	"iter"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/disk"
 	"github.com/handoff-gate/handoff-gate/gate/drift"
 	"github.com/handoff-gate/handoff-gate/gate/git"
 	"github.com/handoff-gate/handoff-gate/gate/integrity"
@@ -236,10 +238,27 @@ func decideTrust(_ context.Context, s *source, res *result) (report.Layer, error
 	return report.Layer{ID: trust.ID, Title: trust.Title}, nil
 }
 
-// license reads the license text; a link is followed only to a regular file of
-// the same repository.
+// license reads the license text; a link is followed only to a regular file of the
+// same repository, and to none of git's own.
 func (s *source) license(name string) gate.Document {
-	return readInside(s.run.c, gate.Join(s.p.Path, name), trust.MaxLicense)
+	c, p := s.run.c, gate.Join(s.p.Path, name)
+	doc := gate.ReadDocument(c.Work, p, trust.MaxLicense)
+	if doc.Entry.Kind != gate.Symlink {
+		return doc
+	}
+	target, err := disk.Follow(c.Top, filepath.Join(c.Top, filepath.FromSlash(p)))
+	_, gits := gate.Below(".git", target)
+	switch {
+	case errors.Is(err, disk.ErrOutside), gits, target == ".git":
+		doc.Err = errors.New("it is a symbolic link that leaves the repository")
+		return doc
+	case err != nil:
+		return doc
+	}
+	if there := gate.ReadDocument(c.Work, target, trust.MaxLicense); there.State != gate.NotRegular {
+		return there
+	}
+	return doc
 }
 
 // schemaConfig reads the copy of aahp.config.json that the schema judges: at
