@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
 )
@@ -57,14 +56,12 @@ func differences(dst []string, at string, want, got *jsondoc.Value) []string {
 		return append(dst, at)
 	}
 	for _, m := range want.Members {
-		dst = differences(dst, at+"/"+pointerEscapes.Replace(m.Key), m.Value, got.Get(m.Key))
+		dst = differences(dst, at+"/"+jsondoc.PointerToken(m.Key), m.Value, got.Get(m.Key))
 	}
 	for _, m := range got.Members {
 		if want.Get(m.Key) == nil {
-			dst = append(dst, at+"/"+pointerEscapes.Replace(m.Key))
+			dst = append(dst, at+"/"+jsondoc.PointerToken(m.Key))
 		}
 	}
 	return dst
 }
-
-var pointerEscapes = strings.NewReplacer("~", "~0", "/", "~1")

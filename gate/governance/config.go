@@ -261,14 +261,12 @@ func (r *configReader) equalKeys(v *jsondoc.Value, path []string) {
 	}
 }
 
-var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
-
 // pointer writes a path as a JSON Pointer that is safe to print.
 func (r *configReader) pointer(path []string) string {
 	var b strings.Builder
 	for _, key := range path {
 		b.WriteByte('/')
-		b.WriteString(escapePointer.Replace(key))
+		b.WriteString(jsondoc.PointerToken(key))
 		if b.Len() > 4*safetext.Limit {
 			break // more would be cut anyway
 		}

@@ -273,6 +273,5 @@ func (d *decodedScan) segment(f *jsonFrame) string {
 		return "***"
 	}
 	// What is cut off is not shown anyway.
-	key = safetext.Clean(key)
-	return strings.ReplaceAll(strings.ReplaceAll(key, "~", "~0"), "/", "~1")
+	return jsondoc.PointerToken(safetext.Clean(key))
 }

@@ -228,8 +228,6 @@ func (j *judge) locate(path []string) *jsondoc.Value {
 	return v
 }
 
-var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
-
 // pointer writes a path as an RFC 6901 pointer that is safe to print.
 func (j *judge) pointer(path []string) string {
 	if len(path) == 0 {
@@ -238,7 +236,7 @@ func (j *judge) pointer(path []string) string {
 	var b strings.Builder
 	for _, token := range path {
 		b.WriteByte('/')
-		b.WriteString(escapePointer.Replace(j.masked(token)))
+		b.WriteString(jsondoc.PointerToken(j.masked(token)))
 		if b.Len() > 4*safetext.Limit {
 			break // more would be cut anyway
 		}

@@ -652,3 +652,11 @@ func spelled(t *testing.T, src []byte, v *Value) {
 		}
 	}
 }
+
+func TestPointerToken(t *testing.T) {
+	for key, want := range map[string]string{"": "", "a b": "a b", "a/b": "a~1b", "~": "~0", "~1": "~01", "/~/": "~1~0~1"} {
+		if got := PointerToken(key); got != want {
+			t.Errorf("%q gives %q, want %q", key, got, want)
+		}
+	}
+}
