@@ -4,7 +4,6 @@ import (
 	"context"
 	"path"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -226,20 +225,16 @@ func (p *actionPackets) again(file string) string {
 // those that changed.
 func (p *actionPackets) judge(ctx context.Context, checked []gate.Entry) error {
 	p.judged = make([]*judgedPacket, len(checked))
-	g, jctx := parallel.WithContext(ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for i, e := range checked {
-		g.Go(func() error {
-			file := safetext.ShellPath(e.Path)
-			c, err := run.JudgePacket(jctx, p.read(e), p.registry, p.a.checkout.Work, packet.Options{
-				Now: p.now, Receiver: p.in.Receiver, Strict: p.in.Strict, RegistrySeen: i > 0,
-				Commands: packet.Commands{File: file, Workspace: ".", Again: p.again(file)},
-			})
-			p.judged[i] = &judgedPacket{Judged: c, asked: p.changed(e)}
-			return err
+	if err := parallel.Each(ctx, len(checked), func(ctx context.Context, i int) error {
+		e := checked[i]
+		file := safetext.ShellPath(e.Path)
+		c, err := run.JudgePacket(ctx, p.read(e), p.registry, p.a.checkout.Work, packet.Options{
+			Now: p.now, Receiver: p.in.Receiver, Strict: p.in.Strict, RegistrySeen: i > 0,
+			Commands: packet.Commands{File: file, Workspace: ".", Again: p.again(file)},
 		})
-	}
-	if err := g.Wait(); err != nil {
+		p.judged[i] = &judgedPacket{Judged: c, asked: p.changed(e)}
+		return err
+	}); err != nil {
 		return err
 	}
 	for i, c := range p.judged {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -84,24 +83,19 @@ const largeFile = 8 << 20
 func (j *Judge) search(ctx context.Context, paths []string, limit int64, judge func(content) []report.Finding) ([]report.Finding, error) {
 	found := make([][]report.Finding, len(paths))
 	var large sync.Mutex
-	g, ctx := parallel.WithContext(ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for i, p := range paths {
-		g.Go(func() error {
-			if e, err := j.in.Work.Stat(p); err == nil && e.Size >= largeFile {
-				large.Lock()
-				defer large.Unlock()
-			}
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if c, ok := j.readTracked(p, limit); ok {
-				found[i] = judge(c)
-			}
-			return nil
-		})
-	}
-	err := g.Wait()
+	err := parallel.Each(ctx, len(paths), func(ctx context.Context, i int) error {
+		if e, err := j.in.Work.Stat(paths[i]); err == nil && e.Size >= largeFile {
+			large.Lock()
+			defer large.Unlock()
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if c, ok := j.readTracked(paths[i], limit); ok {
+			found[i] = judge(c)
+		}
+		return nil
+	})
 	return slices.Concat(found...), err
 }
 

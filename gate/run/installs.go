@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"runtime"
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/disk"
@@ -111,16 +110,11 @@ func judgeInstalls(ctx context.Context, rep *report.Report, in install.Input, o 
 	}
 	rep.Projects = make([]report.Project, len(found))
 	dirs := make([]string, len(found))
-	g, ctx := parallel.WithContext(ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for i, f := range found {
-		dirs[i], _ = gate.Below(in.Dir, f.Path) // it is where links may lead
-		g.Go(func() error {
-			one := in
-			one.Dir, one.Again = f.Path, o.Again(dirs[i])
-			rep.Projects[i] = one.Entry(f.Judge(one))
-			return ctx.Err()
-		})
-	}
-	return dirs, g.Wait()
+	return dirs, parallel.Each(ctx, len(found), func(ctx context.Context, i int) error {
+		one := in
+		dirs[i], _ = gate.Below(in.Dir, found[i].Path) // it is where links may lead
+		one.Dir, one.Again = found[i].Path, o.Again(dirs[i])
+		rep.Projects[i] = one.Entry(found[i].Judge(one))
+		return ctx.Err()
+	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"runtime"
 	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate"
@@ -37,21 +36,10 @@ func JudgePacket(ctx context.Context, doc *packet.Document, registry *packet.Reg
 // ExamineFiles looks at files of a workspace, several at a time.
 func ExamineFiles(ctx context.Context, workspace *disk.Tree, needs []packet.Need) ([]packet.File, error) {
 	files := make([]packet.File, len(needs))
-	if len(needs) <= 1 {
-		for i, need := range needs {
-			files[i] = examine(workspace, need)
-		}
-		return files, ctx.Err()
-	}
-	g, ctx := parallel.WithContext(ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for i, need := range needs {
-		g.Go(func() error {
-			files[i] = examine(workspace, need)
-			return ctx.Err()
-		})
-	}
-	return files, g.Wait()
+	return files, parallel.Each(ctx, len(needs), func(ctx context.Context, i int) error {
+		files[i] = examine(workspace, needs[i])
+		return ctx.Err()
+	})
 }
 
 // examine looks at one file of a workspace. What cannot be read is as good as

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -172,18 +171,10 @@ func (r *sessionRun) input(p session.Place) *session.Input {
 
 // each runs f for every number below n, some of them side by side.
 func each(ctx context.Context, n int, f func(i int)) error {
-	g, ctx := parallel.WithContext(ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range n {
-		if ctx.Err() != nil {
-			break
-		}
-		g.Go(func() error {
-			f(i)
-			return ctx.Err()
-		})
-	}
-	return g.Wait()
+	return parallel.Each(ctx, n, func(ctx context.Context, i int) error {
+		f(i)
+		return ctx.Err()
+	})
 }
 
 // heads reads the manifests of all sessions. Of those that cannot be read, the

@@ -1,10 +1,10 @@
 package session
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"path"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -111,18 +111,10 @@ type candidate struct {
 // look looks at the candidates, some of them side by side.
 func (s *Store) look(t gate.Tree, candidates []candidate) {
 	found := make([]Store, len(candidates))
-	var g parallel.Group
-	g.SetLimit(runtime.GOMAXPROCS(0))
-	const together = 16 // to start a goroutine takes about as long as to list a folder
-	for from := 0; from < len(candidates); from += together {
-		g.Go(func() error {
-			for i := from; i < min(from+together, len(candidates)); i++ {
-				found[i].session(t, candidates[i])
-			}
-			return nil
-		})
-	}
-	_ = g.Wait() // no function fails
+	_ = parallel.Each(context.Background(), len(candidates), func(_ context.Context, i int) error {
+		found[i].session(t, candidates[i])
+		return nil // so that there is no error
+	})
 	for i := range found {
 		s.Sessions = append(s.Sessions, found[i].Sessions...)
 		s.Headless = append(s.Headless, found[i].Headless...)

@@ -11,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -102,8 +101,7 @@ func Read(ctx context.Context, t gate.Tree, project string, o Options) (*Set, er
 			}
 		}
 	}
-	g, ctx := parallel.WithContext(ctx)
-	g.SetLimit(runtime.GOMAXPROCS(0))
+	var unread []*File
 	for i := range s.Files {
 		f := &s.Files[i]
 		if f.State == gate.NotRegular || f.State == gate.Unreadable {
@@ -113,15 +111,13 @@ func Read(ctx context.Context, t gate.Tree, project string, o Options) (*Set, er
 			f.State, f.Digest, f.Blob, f.LFSPointer, f.Content = gate.Present, k.Digest, k.Blob, k.LFSPointer, k.Content
 			continue
 		}
-		g.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			f.read(ctx, t, o)
-			return ctx.Err()
-		})
+		unread = append(unread, f)
 	}
-	if err := g.Wait(); err != nil {
+	err := parallel.Each(ctx, len(unread), func(ctx context.Context, i int) error {
+		unread[i].read(ctx, t, o)
+		return ctx.Err()
+	})
+	if err != nil {
 		return nil, err
 	}
 	return s, nil

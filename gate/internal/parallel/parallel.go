@@ -6,8 +6,10 @@ package parallel
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -55,12 +57,6 @@ func (g *Group) Go(f func() error) {
 	})
 }
 
-// SetLimit bounds how many functions run at once.
-func (g *Group) SetLimit(n int) {
-	g.init()
-	g.group.SetLimit(n)
-}
-
 // Wait waits for all functions and gives the first error. It panics where one
 // of them did; the value is an error with that goroutine's stack.
 func (g *Group) Wait() error {
@@ -70,4 +66,30 @@ func (g *Group) Wait() error {
 		panic(g.panicked)
 	}
 	return err
+}
+
+// Each runs f for every number below n, as many of them side by side as there are
+// processors, and gives the first error. Once there is one, or ctx ends, no more are
+// begun: its error is then that of ctx. The goroutines are the same for all numbers,
+// as a new one for each would have its stack grown, step by step, each time.
+func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
+	g, ctx := WithContext(ctx)
+	var next atomic.Int64
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		g.Go(func() error {
+			for {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return nil
+				}
+				if err := f(ctx, i); err != nil {
+					return err
+				}
+			}
+		})
+	}
+	return g.Wait()
 }
