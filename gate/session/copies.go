@@ -26,6 +26,13 @@ var copied = []struct {
 	{"revision", "revisions", []string{"prev_project"}},
 }
 
+var copiedNames = func() (names []string) {
+	for _, f := range copied {
+		names = append(names, f.name)
+	}
+	return names
+}()
+
 // copies is what a JSON file says of its manifest.
 type copies struct {
 	file   string
@@ -36,11 +43,7 @@ type copies struct {
 
 func newCopies(file string) *copies {
 	c := &copies{file: file}
-	var names []string
-	for _, f := range copied {
-		names = append(names, f.name)
-	}
-	c.fields = ecma.NewPicker(func() int { return c.tok.Line() }, names...)
+	c.fields = ecma.NewPicker(func() int { return c.tok.Line() }, copiedNames...)
 	return c
 }
 

@@ -81,7 +81,7 @@ func writeFile(b *testing.B, name string, write func(io.Writer)) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	w := bufio.NewWriterSize(f, 1<<20)
+	w := bufio.NewWriterSize(f, 64<<10)
 	write(w)
 	if err := w.Flush(); err != nil {
 		b.Fatal(err)

@@ -16,6 +16,9 @@ type Decoder struct {
 // NewDecoder makes a Decoder that writes to w.
 func NewDecoder(w io.Writer) *Decoder { return &Decoder{w: w} }
 
+// Reset begins another text, which is written to w.
+func (d *Decoder) Reset(w io.Writer) { d.w, d.held = w, d.held[:0] }
+
 // Write takes the next part of the text. The error is that of w.
 func (d *Decoder) Write(p []byte) (int, error) {
 	n := len(p)

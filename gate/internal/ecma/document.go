@@ -2,6 +2,7 @@ package ecma
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
@@ -58,41 +59,86 @@ type Options struct {
 // Read reads one text whole. The error is an *Error where it is not JSON, else
 // that of r.
 func Read(r io.Reader, o Options) (*Document, error) {
-	d := &Document{}
-	v := &documentVisitor{d: d, elements: o.Elements}
-	t := NewTokenizer(v, o.MaxDepth)
-	v.t = t
-	d.w.Repeated = func(key string) { d.Repeated = append(d.Repeated, Repeated{key, t.Line()}) }
-	if err := Copy(t, r); err != nil {
+	v := visitors.Get().(*documentVisitor)
+	v.begin(o)
+	if err := Copy(v.t, r); err != nil {
+		v.end()
 		return nil, err
 	}
+	d := v.d
 	d.w.finish()
 	v.settle()
+	v.end()
 	return d, nil
 }
 
-// buffers are handed from one text to the next: most texts are much shorter.
-var buffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+// visitors are handed from one text to the next, with the memory that they need
+// while they read.
+var visitors = sync.Pool{New: func() any {
+	v := &documentVisitor{}
+	v.t = NewTokenizer(v, 0)
+	return v
+}}
+
+// manyFields is up to how many members a visitor's memory is kept.
+const manyFields = 1024
+
+// begin makes v ready for another text.
+func (v *documentVisitor) begin(o Options) {
+	d := &Document{}
+	d.w = Writer{open: v.open[:0], members: v.members[:0]}
+	d.w.Repeated = func(key string) { d.Repeated = append(d.Repeated, Repeated{key, v.t.Line()}) }
+	v.d, v.elements, v.depth, v.fields, v.items = d, o.Elements, 0, v.fields[:0], v.items[:0]
+	v.t.Reset(1)
+	v.t.maxDepth = o.MaxDepth
+}
+
+// end lets go of the text, and takes back what the Document has no more use for.
+func (v *documentVisitor) end() {
+	w := &v.d.w
+	v.open, v.members, w.open, w.members, w.Repeated, v.d = w.open, w.members, nil, nil, nil, nil
+	if cap(v.fields)+cap(v.items)+cap(v.members)+cap(v.open)+cap(v.t.open) > manyFields {
+		return
+	}
+	clear(v.fields[:cap(v.fields)]) // they hold keys
+	clear(v.open[:cap(v.open)])
+	visitors.Put(v)
+}
+
+// copiers are handed from one text to the next: most texts are much shorter than
+// the buffer.
+var copiers = sync.Pool{New: func() any { return &copier{} }}
+
+type copier struct {
+	decoder Decoder
+	buffer  [32 << 10]byte
+}
 
 // Copy gives a whole text to a Tokenizer.
 func Copy(t *Tokenizer, r io.Reader) error {
-	d := NewDecoder(t)
-	buffer := buffers.Get().(*[32 << 10]byte)
-	defer buffers.Put(buffer)
-	if _, err := io.CopyBuffer(onlyWriter{d}, onlyReader{r}, buffer[:]); err != nil {
-		return err
+	c := copiers.Get().(*copier)
+	defer func() {
+		c.decoder.Reset(nil)
+		copiers.Put(c)
+	}()
+	c.decoder.Reset(t)
+	for {
+		n, err := r.Read(c.buffer[:])
+		if _, failed := c.decoder.Write(c.buffer[:n]); failed != nil {
+			return failed
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
 	}
-	if err := d.Flush(); err != nil {
+	if err := c.decoder.Flush(); err != nil {
 		return err
 	}
 	return t.Finish()
 }
-
-// onlyWriter and onlyReader keep io.CopyBuffer to its buffer.
-type (
-	onlyWriter struct{ io.Writer }
-	onlyReader struct{ io.Reader }
-)
 
 // documentVisitor notes lines beside what the Writer writes.
 type documentVisitor struct {
@@ -100,15 +146,32 @@ type documentVisitor struct {
 	t        *Tokenizer
 	elements string
 	depth    int
-	values   map[string]Field // the members of the outermost object, but for JSON
-	key      string           // of them, the one that is read
+	fields   []noted // the members of the outermost object, each as often as it stands there
 	items    []item
+
+	open    []container // of the Writer
+	members []member    // of the Writer
+}
+
+// noted is what is known of a member before its text is put in order.
+type noted struct {
+	start int // of the member in the Writer's text
+	Field
 }
 
 // item is an element of the named member.
 type item struct {
 	span
 	Value
+}
+
+// field is the member of the outermost object that is read; nil where that is an
+// array.
+func (v *documentVisitor) field() *noted {
+	if len(v.fields) == 0 {
+		return nil
+	}
+	return &v.fields[len(v.fields)-1]
 }
 
 func (v *documentVisitor) Open(k jsondoc.Kind) {
@@ -123,12 +186,11 @@ func (v *documentVisitor) value(k jsondoc.Kind) {
 	case 0:
 		v.d.Kind, v.d.Line = k, v.t.Line()
 	case 1:
-		if f, ok := v.values[v.key]; ok { // else it is an element
+		if f := v.field(); f != nil {
 			f.Value = Value{Kind: k, Line: v.t.Line()}
-			v.values[v.key] = f
-		}
-		if v.key == v.elements {
-			v.items = v.items[:0]
+			if f.Key == v.elements {
+				v.items = v.items[:0] // of equal keys the last one counts
+			}
 		}
 	case 2:
 		if v.listing() {
@@ -139,7 +201,7 @@ func (v *documentVisitor) value(k jsondoc.Kind) {
 
 // listing tells whether an element of the named member is read.
 func (v *documentVisitor) listing() bool {
-	return v.elements != "" && v.key == v.elements && v.depth == 2 && !v.d.w.open[1].object && v.d.Kind == jsondoc.Object
+	return v.elements != "" && v.depth == 2 && !v.d.w.open[1].object && v.field() != nil && v.field().Key == v.elements
 }
 
 // ended notes the end of a value.
@@ -171,11 +233,7 @@ func (v *documentVisitor) Key() {
 	v.d.w.Key()
 	if v.depth == 1 {
 		m := v.d.w.members[len(v.d.w.members)-1]
-		v.key = text(v.d.w.out[m.start:m.colon])
-		if v.values == nil {
-			v.values = map[string]Field{}
-		}
-		v.values[v.key] = Field{Key: v.key, Line: v.t.Line()}
+		v.fields = append(v.fields, noted{m.start, Field{Key: text(v.d.w.out[m.start:m.colon]), Line: v.t.Line()}})
 	}
 }
 
@@ -187,11 +245,8 @@ func (v *documentVisitor) String() {
 
 func (v *documentVisitor) Atom(k jsondoc.Kind, spelling []byte) {
 	v.value(k)
-	if k == jsondoc.Number && v.depth == 1 {
-		if f, ok := v.values[v.key]; ok {
-			f.number = Number(spelling)
-			v.values[v.key] = f
-		}
+	if k == jsondoc.Number && v.depth == 1 && v.field() != nil {
+		v.field().number = Number(spelling)
 	} else if k == jsondoc.Number && v.listing() {
 		v.items[len(v.items)-1].number = Number(spelling)
 	}
@@ -202,10 +257,11 @@ func (v *documentVisitor) Atom(k jsondoc.Kind, spelling []byte) {
 // settle lists what was noted.
 func (v *documentVisitor) settle() {
 	d := v.d
-	for _, m := range d.w.root.list {
-		f := v.values[text(d.w.out[m.start:m.colon])]
-		f.JSON = d.w.piece(span{m.colon + 1, m.end})
-		d.fields = append(d.fields, f)
+	d.fields = make([]Field, len(d.w.root.list))
+	for i, m := range d.w.root.list {
+		n, _ := slices.BinarySearchFunc(v.fields, m.start, func(f noted, start int) int { return cmp.Compare(f.start, start) })
+		d.fields[i] = v.fields[n].Field
+		d.fields[i].JSON = d.w.piece(span{m.colon + 1, m.end})
 	}
 	for _, it := range v.items {
 		it.JSON = d.w.piece(skipComma(d.w.out, it.span))

@@ -9,6 +9,13 @@ import (
 // double, ties to even. What is too large is infinite, what is too small is
 // zero. The spelling must be one of JSON's grammar.
 func Number(spelling []byte) float64 {
+	if isShortInteger(spelling) {
+		n := int64(0)
+		for _, c := range spelling {
+			n = n*10 + int64(c-'0')
+		}
+		return float64(n)
+	}
 	text := string(spelling)
 	if len(text) > shortNumber {
 		text = shortened(spelling)

@@ -21,7 +21,7 @@ type Picker struct {
 	name    []byte
 	slot    int       // of the member that is read, -1 for one that is not wanted
 	digest  hash.Hash // of its text, where that is long
-	w       Writer    // of its value, where that is an array or object
+	w       *Writer   // of its value, where that is an array or object
 	writing bool
 }
 
@@ -101,6 +101,9 @@ func (p *Picker) Open(k jsondoc.Kind) {
 		p.Kind, p.isKey = k, k == jsondoc.Object
 	case p.depth == 1 && p.slot != none:
 		p.Taken[p.slot].Kind, p.writing = k, true
+		if p.w == nil {
+			p.w = &Writer{}
+		}
 		p.w.Reset()
 		p.w.Open(k)
 	}

@@ -134,36 +134,33 @@ func (w *Writer) Close() {
 // settle puts the members of an object in order.
 func (w *Writer) settle(c container) {
 	members := w.members[c.first:]
-	outermost := len(w.open) == 0
-	if c.disturb || outermost {
-		ordered := make([]member, 0, len(members))
+	ordered := members
+	if c.disturb {
+		ordered = make([]member, 0, len(members))
 		place := map[int]int{} // of the first members that were replaced, in ordered
 		for i, m := range members {
 			if first := m.same - c.first; first != i {
 				ordered[place[first]].span(m)
 				continue
 			}
-			if c.disturb {
-				place[i] = len(ordered)
-			}
+			place[i] = len(ordered)
 			ordered = append(ordered, m)
 		}
 		slices.SortStableFunc(ordered, func(a, b member) int {
 			// An unsigned noIndex lies above every index.
 			return cmp.Compare(uint64(a.index), uint64(b.index))
 		})
-		if c.disturb {
-			spans := make([]span, len(ordered))
-			for i, m := range ordered {
-				spans[i] = span{m.start, m.end}
-			}
-			w.moved = append(w.moved, moved{span{c.start, len(w.out)}, spans})
+		spans := make([]span, len(ordered))
+		for i, m := range ordered {
+			spans[i] = span{m.start, m.end}
 		}
-		if outermost {
-			w.root.object = true
-			for _, m := range ordered {
-				w.root.list = append(w.root.list, rootMember{span{m.start, m.end}, m.colon})
-			}
+		w.moved = append(w.moved, moved{span{c.start, len(w.out)}, spans})
+	}
+	if len(w.open) == 0 {
+		w.root.object = true
+		w.root.list = slices.Grow(w.root.list, len(ordered))
+		for _, m := range ordered {
+			w.root.list = append(w.root.list, rootMember{span{m.start, m.end}, m.colon})
 		}
 	}
 	w.members = w.members[:c.first]
