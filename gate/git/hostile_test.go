@@ -178,7 +178,7 @@ func TestTheTokenReachesNoProgramOfTheConfiguration(t *testing.T) {
 			r.Commit("first")
 			seen := filepath.Join(t.TempDir(), "seen")
 			program := filepath.Join(t.TempDir(), "program")
-			if err := os.WriteFile(program, []byte("#!/bin/sh\nenv >> "+seen+"\nexit 1\n"), 0o700); err != nil { //nolint:gosec // it is to be started.
+			if err := os.WriteFile(program, []byte("#!/bin/sh\nenv >> "+seen+"\nexit 1\n"), 0o700); err != nil {
 				t.Fatal(err)
 			}
 			r.Git("config", "remote.origin.url", c.origin)

@@ -26,7 +26,7 @@ func TestSmallTreesAndChangesAgreeWithGit(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer repo.Close()
-			rng := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // sample data.
+			rng := rand.New(rand.NewPCG(3, 4))
 			link := r.Commit("first")
 			var trees []string
 			for range 12 {

@@ -25,7 +25,7 @@ func BenchmarkHash(b *testing.B) {
 			if err := os.MkdirAll(handoff, 0o755); err != nil {
 				b.Fatal(err)
 			}
-			rng := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // sample text.
+			rng := rand.New(rand.NewPCG(1, 2))
 			var content [][]byte
 			for i := range files {
 				text := bench.Text(rng, size/files)

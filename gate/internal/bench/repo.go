@@ -34,7 +34,7 @@ type Shape struct {
 func NewSample(b *testing.B, s Shape) Sample {
 	b.Helper()
 	r := gittest.New(b, "")
-	rng := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // sample text needs no secrecy.
+	rng := rand.New(rand.NewPCG(1, 2))
 	handoff := map[string][]byte{
 		"STATUS.md":       []byte("# Status\n\nThe project builds.\n"),
 		"NEXT_ACTIONS.md": []byte("# Next actions\n\nNothing is open.\n"),

@@ -96,7 +96,7 @@ func thoroughly(src string) (*Document, error) {
 
 func (d *Document) add(key string, off, end int, reserved bool) {
 	d.index[key] = int32(len(d.spans))                                     //nolint:gosec // bounded by MaxBytes.
-	d.spans = append(d.spans, span{key, int32(off), int32(end), reserved}) //nolint:gosec // likewise.
+	d.spans = append(d.spans, span{key, int32(off), int32(end), reserved}) //nolint:gosec // bounded by MaxBytes.
 }
 
 // Entry gives the entry of a key; nil when there is none.

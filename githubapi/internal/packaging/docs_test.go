@@ -3,6 +3,7 @@ package packaging
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -202,6 +203,35 @@ func TestShellcheck(t *testing.T) {
 	cmd.Dir = root(t)
 	if output, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, output)
+	}
+}
+
+// What gosec and its like find and is no fault has its reason beside it, and
+// docs/threat-model.md names each class of .golangci.yml, and no other.
+func TestTriage(t *testing.T) {
+	err := filepath.WalkDir(root(t), func(file string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "docs_test.go") {
+			return err
+		}
+		data, err := os.ReadFile(file)
+		for line := range strings.Lines(string(data)) {
+			_, marked, found := strings.Cut(line, "//nolint")
+			if found && !regexp.MustCompile(`^:[a-z]+ // \S+ \S+`).MatchString(marked) {
+				t.Errorf("%s: no linter or no reason: %s", filepath.Base(file), strings.TrimSpace(line))
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	classes := func(name string) []string {
+		found := regexp.MustCompile(`\bG\d{3}\b`).FindAllString(read(t, name), -1)
+		slices.Sort(found)
+		return slices.Compact(found)
+	}
+	if page, config := classes("docs/threat-model.md"), classes(".golangci.yml"); !slices.Equal(page, config) || len(page) == 0 {
+		t.Errorf("docs/threat-model.md has the classes %v, .golangci.yml %v", page, config)
 	}
 }
 

@@ -165,7 +165,7 @@ func printed(ctx context.Context, here Platform, program []byte) ([]packed, erro
 	}
 	defer os.RemoveAll(dir)
 	file := filepath.Join(dir, here.Program())
-	if err := os.WriteFile(file, program, 0o755); err != nil { //nolint:gosec // it is a program.
+	if err := os.WriteFile(file, program, 0o755); err != nil {
 		return nil, err
 	}
 	var files []packed

@@ -216,7 +216,7 @@ func still(path string, f *os.File) bool {
 func openLock(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|noWaiting|noFollowing, newMode) //nolint:gosec // it stands beside the ledger.
 	if errors.Is(err, fs.ErrPermission) {
-		f, err = os.OpenFile(path, os.O_RDONLY|noWaiting|noFollowing, 0) //nolint:gosec // likewise.
+		f, err = os.OpenFile(path, os.O_RDONLY|noWaiting|noFollowing, 0) //nolint:gosec // it stands beside the ledger.
 	}
 	if err != nil {
 		return nil, err
