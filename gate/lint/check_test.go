@@ -235,7 +235,7 @@ func TestSeveralSnapshots(t *testing.T) {
 	want := []string{
 		"lint/lock-present:1 a session's lock stands in the handoff folder: a session did not finish (head tree and working tree)",
 		"lint/injection:1 injection phrase \"sudo mode\" (head tree and working tree)",
-		"lint/conflict-marker:2 conflict markers: 1 line of the file begin with seven angle brackets or more (working tree)",
+		"lint/conflict-marker:2 conflict markers: seven angle brackets or more begin 1 line of the file (working tree)",
 		"lint/pii:2 e-mail address b***@corp.io (head tree)",
 		"lint/pii-allowlist-unused:5 the approved address b***@corp.io occurs nowhere in the handoff set (working tree)",
 	}

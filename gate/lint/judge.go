@@ -162,7 +162,7 @@ func (j *judging) edit(p string, span report.Span, what string) string {
 
 func (j *judging) marker(p string, m Markers) {
 	j.add(ConflictMarker.At(p, m.First,
-		fmt.Sprintf("conflict markers: %s of the file begin with seven angle brackets or more", plural.Of(m.Count, "line")),
+		fmt.Sprintf("conflict markers: seven angle brackets or more begin %s of the file", plural.Of(m.Count, "line")),
 		ConflictMarker.Remedy+j.edit(p, m.First, "resolve the merge")), "")
 }
 
