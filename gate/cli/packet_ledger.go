@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"io/fs"
 	"math"
@@ -165,7 +166,7 @@ func (l *ledgerFlags) store(ctx context.Context, p Process) (s ledger.Store, don
 	case kindGit:
 		r, err := git.OpenStore(l.place, p.Environ, nil)
 		if err != nil {
-			return noLedger{disk.Cause(err)}, done, nil
+			return noLedger{fmt.Errorf("%s: %w", safetext.Clean(l.place), disk.Cause(err))}, done, nil
 		}
 		return gitledger.Local(r), done, nil
 	case kindRemote:
