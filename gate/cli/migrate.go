@@ -215,7 +215,7 @@ func (a *authoring) left(r adopt.Review) []string {
 		out = append(out, fmt.Sprintf("LOG.md: it has %s; `%s` moves all but %d into the archive", plural.Of(r.LogEntries, "entry"), a.again("archive"), keptEntries))
 	}
 	if r.NoTTL {
-		out = append(out, "TRUST.md: add a column TTL that says how long each row holds")
+		out = append(out, "TRUST.md: add a column TTL that says how long each row holds, and in Expires the date until when, which `verify` reads")
 	}
 	return out
 }
