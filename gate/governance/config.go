@@ -131,8 +131,10 @@ type Pin struct {
 const (
 	defaultFreshness = gate.HandoffDir + "/NEXT_ACTIONS.md"
 	defaultSource    = ChangelogFile
-	defaultPin       = "@elvatis_com/aahp"
 )
+
+// DefaultPin is the npm package of AAHP's own tool.
+const DefaultPin = "@elvatis_com/aahp"
 
 var (
 	defaultPatternFiles = strings.Fields("*.md *.mjs *.js *.json *.sh *.bash *.bats *.yml *.yaml *.txt")
@@ -187,7 +189,7 @@ func (c *Config) Layer(command string) (report.Layer, []Problem) {
 
 func (c *Config) defaults() {
 	c.Freshness = Text{Text: defaultFreshness}
-	c.PinnedDep = Pin{Name: defaultPin, Location: "devDependencies"}
+	c.PinnedDep = Pin{Name: DefaultPin, Location: "devDependencies"}
 }
 
 // maxEqualKeys is how many equal keys are listed of a file that may hold a
@@ -365,7 +367,7 @@ func (r *configReader) sections() {
 	r.c.Only, r.c.Skip = r.selection(check, "only"), r.selection(check, "skip")
 	if v := root.Get("pinnedDep"); v != nil {
 		r.c.PinnedDep = Pin{
-			Set: true, Name: r.or(v, "name", defaultPin).Text, Location: r.or(v, "location", "devDependencies").Text,
+			Set: true, Name: r.name(v, "name", DefaultPin), Location: r.or(v, "location", "devDependencies").Text,
 			AllowRange: flag(v, "allowRange"),
 		}
 	}
@@ -412,7 +414,7 @@ func (r *configReader) or(v *jsondoc.Value, key, otherwise string) Text {
 	return Text{Text: otherwise}
 }
 
-// name reads what a message calls something; an empty one is the same as none.
+// name reads what something is called; an empty name is the same as none.
 func (r *configReader) name(v *jsondoc.Value, key, otherwise string) string {
 	if t := r.text(v, key).Text; t != "" {
 		return t

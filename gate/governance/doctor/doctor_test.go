@@ -154,6 +154,10 @@ func TestGates(t *testing.T) {
 		{"not there", governance.PinnedDep, "missing | pin-missing package.json:0", func(_ map[string]string, t fake.Tree) {
 			t["package.json"] = fake.File{Data: `{"dependencies": {"@elvatis_com/aahp": "4.0.0"}}`}
 		}},
+		{"an empty name is none", governance.PinnedDep, "missing | pin-missing package.json:0", func(_ map[string]string, t fake.Tree) {
+			t["package.json"] = fake.File{Data: `{"devDependencies": {}}`} // which has no name either
+			t["aahp.config.json"] = fake.File{Data: `{"pinnedDep": {"name": ""}}`}
+		}},
 		{"no block", governance.PinnedDep, "missing | pin-missing package.json:0", func(_ map[string]string, t fake.Tree) { t["package.json"] = fake.File{Data: `{"devDependencies": []}`} }},
 		{"in either block", governance.PinnedDep, "pass", func(_ map[string]string, t fake.Tree) {
 			t["package.json"] = fake.File{Data: `{"dependencies": {"x": "4.0.0-rc.1"}}`}
