@@ -2,7 +2,8 @@ package adopt
 
 import (
 	"bytes"
-	"regexp"
+
+	"github.com/handoff-gate/handoff-gate/gate/trust"
 )
 
 // Grounding is what Ground did.
@@ -18,10 +19,6 @@ type Grounding struct {
 
 // groundingSession is the session that a manifest records after Ground.
 var groundingSession = Session{Agent: "grounding-migration", Phase: "fix"}
-
-// provenanceColumn is a line of a table that names the column
-// (aahp-governance.md 5).
-var provenanceColumn = regexp.MustCompile(`(?im)^\|.*\bProvenance\b.*\|`)
 
 // Ground adds to a handoff set what the grounding of claims needs: the section on
 // provenance in TRUST.md, GROUNDING.md, and a manifest that knows of both. It makes
@@ -43,7 +40,7 @@ func (f *Folder) Ground(facts Facts) (*Grounding, error) {
 		return nil, err
 	}
 	g := &Grounding{NoTrust: !there, NoManifest: old.data == nil}
-	g.NoColumn = there && !provenanceColumn.Match(register)
+	g.NoColumn = there && !trust.NamesProvenance(register)
 	if there && !hasProvenance(register) {
 		if err := f.Replace(trustName, bytes.NewReader(withProvenance(register)), nil); err != nil {
 			return g, called(trustName, err)

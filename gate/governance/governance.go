@@ -41,8 +41,12 @@ const (
 	Handoff           = "handoff"
 )
 
-// PinnedDep is the gate of doctor whose predicate is in this package too.
-const PinnedDep = "pinned-dep"
+// The gates of doctor that this package speaks of, too: PinnedDep for its
+// predicate, VerifyWorkflow for the setting that makes it block.
+const (
+	PinnedDep      = "pinned-dep"
+	VerifyWorkflow = "verify-workflow"
+)
 
 // IDs are the gates of check, in the order of the report. They are what
 // check.only and check.skip may name.

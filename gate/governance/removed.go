@@ -7,9 +7,6 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
-// VerifyWorkflow is the gate of doctor that verifyWorkflow.enforce makes block.
-const VerifyWorkflow = "verify-workflow"
-
 // sections are the members of the configuration that switch a gate on.
 var sections = map[string]string{
 	VersionSync:       "versionSites",

@@ -1,6 +1,9 @@
 package trust
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // Row is one row of a trust table (aahp-verify.md 8.1). Its strings share the
 // memory of the text they were read from.
@@ -145,3 +148,11 @@ func lower(s string) string {
 	}
 	return s
 }
+
+// provenance is a line of a table that names the column (aahp-governance.md 5). \b
+// is ASCII here.
+var provenance = regexp.MustCompile(`(?im)^\|.*\bProvenance\b.*\|`)
+
+// NamesProvenance tells whether a table of a register has a column Provenance, which
+// says what each property rests on.
+func NamesProvenance(register []byte) bool { return provenance.Match(register) }

@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/governance"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/internal/workflow"
 	"github.com/handoff-gate/handoff-gate/gate/report"
@@ -22,23 +23,20 @@ import (
 // Folder holds the workflows, from the repository's top level.
 const Folder = ".github/workflows"
 
-// The ids and titles of the two gates.
+// The titles of the two gates, and the id of the second: that of the first is
+// governance.VerifyWorkflow.
 const (
-	VerifyWorkflow      = "verify-workflow"
 	VerifyWorkflowTitle = "Workflows that run the gate"
 	CLISource           = "cli-source"
 	CLISourceTitle      = "Source of the gate in workflows"
 )
-
-// DefaultPackage is the npm package of AAHP's own tool.
-const DefaultPackage = "@elvatis_com/aahp"
 
 // Input is what the audit judges.
 type Input struct {
 	Tree    gate.Tree // from the repository's top level; outside a repository, from the project
 	Repo    string    // "owner/name" of aahp-governance.md 6.2, or "unknown"
 	Enforce bool      // verifyWorkflow.enforce: what weakens the gate is an error
-	Pinned  string    // pinnedDep.name; "" is DefaultPackage
+	Pinned  string    // pinnedDep.name; "" is governance.DefaultPin
 	Package string    // the name in package.json; "" when there is none
 
 	Commands gate.Commands
@@ -56,7 +54,7 @@ type Audit struct {
 // Read reads the workflows. What cannot be read is kept as such.
 func Read(in Input) *Audit {
 	if in.Pinned == "" {
-		in.Pinned = DefaultPackage
+		in.Pinned = governance.DefaultPin
 	}
 	a := &Audit{in: in}
 	entries, err := in.Tree.List(Folder)

@@ -188,7 +188,7 @@ func TestSourceInJobs(t *testing.T) {
 
 // In its own repository AAHP may run itself in any way.
 func TestSourceOfSelf(t *testing.T) {
-	self := func(in *audit.Input) { in.Package = audit.DefaultPackage }
+	self := func(in *audit.Input) { in.Package = governance.DefaultPin }
 	for _, tt := range []struct{ run, want string }{
 		{"node bin/aahp.js verify", "self"},
 		{"npx @elvatis_com/aahp verify", "self"},

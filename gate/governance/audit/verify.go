@@ -495,7 +495,7 @@ func (v *verifier) leads(j *job) bool {
 // gate puts the verdict together (7.4).
 func (v *verifier) gate(verifies, governs []*job) governance.Gate {
 	list := v.sorted()
-	g := governance.Judged(VerifyWorkflow, VerifyWorkflowTitle, "", list)
+	g := governance.Judged(governance.VerifyWorkflow, VerifyWorkflowTitle, "", list)
 	first := ""
 	if len(list) > 0 {
 		first = list[0].Rule

@@ -22,7 +22,7 @@ const (
 // IDs are the gates in the order of the record.
 var IDs = []string{
 	HandoffSet, ManifestSchema, Grounding, governance.PinnedDep, governance.ChangelogFormat, governance.VersionSync,
-	audit.VerifyWorkflow, audit.CLISource,
+	governance.VerifyWorkflow, audit.CLISource,
 }
 
 // Titles name the gates for people.
@@ -33,7 +33,7 @@ var Titles = map[string]string{
 	governance.PinnedDep:       "Pinned AAHP tool",
 	governance.ChangelogFormat: governance.Titles[governance.ChangelogFormat],
 	governance.VersionSync:     governance.Titles[governance.VersionSync],
-	audit.VerifyWorkflow:       audit.VerifyWorkflowTitle,
+	governance.VerifyWorkflow:  audit.VerifyWorkflowTitle,
 	audit.CLISource:            audit.CLISourceTitle,
 }
 
@@ -108,7 +108,7 @@ func (d *doctor) gate(ctx context.Context, id string) (governance.Gate, error) {
 		return d.grounding(), nil
 	case governance.PinnedDep:
 		return d.pinnedDep(), nil
-	case audit.VerifyWorkflow:
+	case governance.VerifyWorkflow:
 		return d.workflows().VerifyWorkflow(), nil
 	case audit.CLISource:
 		return d.workflows().CLISource(), nil

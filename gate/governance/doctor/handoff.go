@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -19,6 +18,7 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 	"github.com/handoff-gate/handoff-gate/gate/rule"
+	"github.com/handoff-gate/handoff-gate/gate/trust"
 	"github.com/handoff-gate/handoff-gate/schema"
 )
 
@@ -224,9 +224,6 @@ func task(v conform.Violation) bool {
 	return len(v.Path) == 3 && v.Path[0] == "tasks" && v.Key == "" && v.Value.Is(jsondoc.String) && schema.Placeholder(v.Value.Text)
 }
 
-// provenance is a line of a table that names the column (5). \b is ASCII here.
-var provenance = regexp.MustCompile(`(?im)^\|.*\bProvenance\b.*\|`)
-
 // grounding looks for the grounding rules and for a trust register that says what
 // each property rests on.
 func (d *doctor) grounding() governance.Gate {
@@ -244,7 +241,7 @@ func (d *doctor) grounding() governance.Gate {
 	case doc.State != gate.Present:
 		found = append(found, d.at(TrustMissing, p, report.Span{}, "TRUST.md cannot be read: "+d.clean(doc.Err.Error())+".",
 			"Make it a regular file that the gate may read."))
-	case !provenance.Match(doc.Data):
+	case !trust.NamesProvenance(doc.Data):
 		found = append(found, d.at(NoProvenanceColumn, p, report.Span{Line: 1}, "No line of a table in TRUST.md names the column Provenance: what a property rests on is not written down.",
 			"Add the column Provenance to the head of the table and to its rows."))
 	}
