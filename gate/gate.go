@@ -21,8 +21,11 @@ const (
 	CI        Level = "ci"
 )
 
-// HandoffDir is the handoff folder, relative to a project.
-const HandoffDir = ".ai/handoff"
+// Places of a handoff set, relative to its project.
+const (
+	HandoffDir   = ".ai/handoff"
+	ManifestFile = HandoffDir + "/MANIFEST.json"
+)
 
 // Kind says what stands at a path.
 type Kind uint8
@@ -78,7 +81,7 @@ type Entry struct {
 // the project). A name is found only under exactly its byte string, and no
 // symbolic link is ever followed.
 type Tree interface {
-	// Name is how messages call the tree: "working tree", "index", "head tree".
+	// Name is how messages call the tree: WorkingTree, IndexTree, HeadTree.
 	Name() string
 	// Stat tells what stands at path: fs.ErrNotExist when nothing does, or when
 	// a component above it is not a folder. The root is "." and a Folder.
@@ -88,6 +91,13 @@ type Tree interface {
 	// List gives the direct children of a folder, ordered by bytes of the path.
 	List(dir string) ([]Entry, error)
 }
+
+// The names of the trees that a handoff set is read from.
+const (
+	WorkingTree = "working tree"
+	IndexTree   = "index"
+	HeadTree    = "head tree"
+)
 
 // ErrNotRegular is what Open returns for anything but a regular file.
 var ErrNotRegular = errors.New("not a regular file")
@@ -188,6 +198,14 @@ const (
 	MaxWorkflow      = 1 << 20
 	MaxPackageJSON   = 4 << 20
 	MaxPackageLock   = 256 << 20
+)
+
+// How deep JSON may be nested, the outermost being 1: the manifest and the
+// configuration (aahp-verify.md 3.1), and any other file of a handoff set
+// (aahp-lint.md 2.3).
+const (
+	MaxDepth        = 64
+	MaxHandoffDepth = 1000
 )
 
 // Join joins a project folder (or ".") and a path below it.

@@ -24,7 +24,7 @@ const (
 )
 
 // ManifestPath is how messages call the manifest.
-const ManifestPath = gate.HandoffDir + "/" + ManifestName
+const ManifestPath = gate.ManifestFile
 
 // Show prepares outside text for a terminal: every control character is shown as
 // \u00xx, so that a title cannot forge a line or drive the terminal

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
 )
 
@@ -36,7 +37,7 @@ func (f *Folder) Check(s Session, facts Facts) (m *Manifest, stale []string, err
 	if bytes.Equal(m.Data, old.data) {
 		return m, nil, nil
 	}
-	doc, err := jsondoc.Parse(m.Data, jsondoc.Options{MaxDepth: maxDepth})
+	doc, err := jsondoc.Parse(m.Data, jsondoc.Options{MaxDepth: gate.MaxDepth})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -128,7 +128,7 @@ func (f *Folder) generate(m *Manifest, s Session, facts Facts, keep bool) error 
 	if len(m.Data) > gate.MaxManifest {
 		return fmt.Errorf("%s would be larger than the limit of %d MiB", ManifestPath, gate.MaxManifest>>20)
 	}
-	if _, err := jsondoc.Parse(m.Data, jsondoc.Options{MaxDepth: maxDepth}); err != nil {
+	if _, err := jsondoc.Parse(m.Data, jsondoc.Options{MaxDepth: gate.MaxDepth}); err != nil {
 		return fmt.Errorf("%s would not be readable: %w", ManifestPath, err)
 	}
 	return nil

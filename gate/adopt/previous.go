@@ -21,9 +21,6 @@ var members = []string{
 	"aahp_version", "project", "last_session", "files", "quick_context", "token_budget", "next_task_id", "tasks", "cross_repo_ref",
 }
 
-// maxDepth is how deep a manifest may be nested (aahp-verify.md 3.1).
-const maxDepth = 64
-
 // spelled is a value as a document spells it; the zero value is an absent one.
 type spelled struct {
 	src   []byte
@@ -74,7 +71,7 @@ func readPrevious(data []byte) *previous {
 		default:
 			// The strict reading of a value by itself is that of the whole
 			// document with the object round it.
-			_, err := jsondoc.Parse(data[m.Value.Off:m.Value.End], jsondoc.Options{MaxDepth: maxDepth - 1})
+			_, err := jsondoc.Parse(data[m.Value.Off:m.Value.End], jsondoc.Options{MaxDepth: gate.MaxDepth - 1})
 			if err != nil {
 				p.problem(m.Key + ": " + reason(data, m.Value.Off, err))
 				continue

@@ -8,7 +8,6 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 	"github.com/handoff-gate/handoff-gate/gate/run"
-	"github.com/handoff-gate/handoff-gate/gate/snapshot"
 )
 
 // others are what a run verifies beside projects: sessions, install records and
@@ -65,7 +64,7 @@ func (a *action) trees(ctx context.Context) (trees, error) {
 	if err != nil {
 		return t, cannot("HEAD cannot be read: %s", safetext.Clean(err.Error()))
 	}
-	t.head, t.headTree = repo.Tree(snapshot.HeadTree, head.Tree), head.Tree
+	t.head, t.headTree = repo.Tree(gate.HeadTree, head.Tree), head.Tree
 	switch b := a.target.Base; {
 	case b.ID != "":
 		base, err := repo.Commit(ctx, b.ID)

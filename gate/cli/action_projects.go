@@ -16,9 +16,6 @@ import (
 	"github.com/handoff-gate/handoff-gate/githubapi"
 )
 
-// manifestSuffix is what a project's manifest ends in.
-const manifestSuffix = gate.HandoffDir + "/MANIFEST.json"
-
 // projects resolves the input path: folders, globs and auto. nothing says why
 // there is no project, where the run can do without one if something else is
 // found to verify.
@@ -69,7 +66,7 @@ func (a *action) projects(ctx context.Context) (out []run.Project, nothing, err 
 		}
 	}
 	if len(out) == 0 {
-		nothing = cannot("nothing was found to verify: no folder that the input path selects holds %s, at HEAD or in the base, and there is no session folder, install record or packet", manifestSuffix)
+		nothing = cannot("nothing was found to verify: no folder that the input path selects holds %s, at HEAD or in the base, and there is no session folder, install record or packet", gate.ManifestFile)
 	}
 	return out, nothing, nil
 }
@@ -213,7 +210,7 @@ func (a *action) manifests(ctx context.Context) (*manifests, error) {
 		}
 		m.removed[p] = &run.Given{
 			Rule:    githubapi.ProjectRemoved,
-			Message: "the change removes " + safetext.Clean(gate.Join(p, manifestSuffix)) + ", but other files of the project stay: deleting a handoff is no way out of it",
+			Message: "the change removes " + safetext.Clean(gate.Join(p, gate.ManifestFile)) + ", but other files of the project stay: deleting a handoff is no way out of it",
 			Remedy:  "Restore the project's handoff folder, or remove the rest of the project too.",
 		}
 	}
@@ -227,9 +224,9 @@ func (a *action) manifests(ctx context.Context) (*manifests, error) {
 func projectsOf(entries []gate.Entry) []string {
 	var out []string
 	for _, e := range entries {
-		if e.Path == manifestSuffix {
+		if e.Path == gate.ManifestFile {
 			out = append(out, ".")
-		} else if p, ok := strings.CutSuffix(e.Path, "/"+manifestSuffix); ok {
+		} else if p, ok := strings.CutSuffix(e.Path, "/"+gate.ManifestFile); ok {
 			out = append(out, p)
 		}
 	}

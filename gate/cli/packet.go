@@ -324,7 +324,7 @@ func (c *packetCheck) baseRegistry(ctx context.Context, p Process) (r *packet.Re
 	var is gate.Tree
 	if head, err := repo.Head(ctx); err == nil && head.ID != "" {
 		c.headID = head.ID
-		is = repo.Tree("head tree", head.Tree)
+		is = repo.Tree(gate.HeadTree, head.Tree)
 	}
 	r, changed = run.BaseRegistry(filepath.ToSlash(rel), was, is)
 	return r, changed, ctx.Err()

@@ -18,7 +18,7 @@ const section = "acceptanceCriteria"
 // What is read where nothing is configured (aahp-authoring.md 5.1).
 const (
 	DefaultInclude  = gate.HandoffDir + "/NEXT_ACTIONS.md"
-	DefaultManifest = gate.HandoffDir + "/MANIFEST.json"
+	DefaultManifest = gate.ManifestFile
 )
 
 // Config says what is read.
@@ -98,7 +98,7 @@ func pathspecs(v *jsondoc.Value) ([]string, bool) {
 // parse reads a configuration or a manifest by the strict rules of both. The error
 // names the line.
 func parse(data []byte) (*jsondoc.Value, error) {
-	doc, err := jsondoc.Parse(data, jsondoc.Options{MaxDepth: policy.MaxDepth})
+	doc, err := jsondoc.Parse(data, jsondoc.Options{MaxDepth: gate.MaxDepth})
 	if err == nil {
 		return doc.Root, nil
 	}

@@ -44,7 +44,7 @@ func Open(dir string) (*Tree, error) {
 func (t *Tree) Close() error { return errors.Join(t.opened.close(), t.root.Close()) }
 
 // Name is how messages call it.
-func (t *Tree) Name() string { return "working tree" }
+func (t *Tree) Name() string { return gate.WorkingTree }
 
 // Stat tells what stands at p.
 func (t *Tree) Stat(p string) (gate.Entry, error) {

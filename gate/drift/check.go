@@ -58,7 +58,7 @@ type Input struct {
 }
 
 // pair are the files that a change of anything else must bring along.
-var pair = [2]string{gate.HandoffDir + "/STATUS.md", gate.HandoffDir + "/MANIFEST.json"}
+var pair = [2]string{gate.HandoffDir + "/STATUS.md", gate.ManifestFile}
 
 const inside = gate.HandoffDir + "/"
 

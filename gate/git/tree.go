@@ -327,7 +327,7 @@ func fields(record string) (f [3]string, path string, ok bool) {
 func byPath(a, b gate.Entry) int { return cmp.Compare(a.Path, b.Path) }
 
 // Name is how messages call it.
-func (x *Index) Name() string { return "index" }
+func (x *Index) Name() string { return gate.IndexTree }
 
 // Stat finds a file, or a folder that holds one.
 func (x *Index) Stat(p string) (gate.Entry, error) {

@@ -223,7 +223,7 @@ func (r *configReader) parse(doc gate.Document) bool {
 			fmt.Sprintf("Make %s a regular JSON file of at most 1 MiB that the gate may read, no link.", ConfigFile))
 		return false
 	}
-	root, err := jsondoc.Parse(doc.Data, jsondoc.Options{MaxDepth: conform.MaxDepth, KeepEqualKeys: true})
+	root, err := jsondoc.Parse(doc.Data, jsondoc.Options{MaxDepth: gate.MaxDepth, KeepEqualKeys: true})
 	if err != nil {
 		span, off := report.Span{}, len(doc.Data)
 		var e *jsondoc.Error

@@ -19,7 +19,7 @@ const (
 	ConfigFile    = "aahp.config.json"
 	PackageFile   = "package.json"
 	ChangelogFile = "CHANGELOG.md"
-	ManifestFile  = gate.HandoffDir + "/MANIFEST.json"
+	ManifestFile  = gate.ManifestFile
 )
 
 // The layer in which the report of check and of doctor says what it thinks of

@@ -228,7 +228,7 @@ func (c *checker) restore(path string) string {
 func (c *checker) diffCommand() string {
 	of := "-- " + safetext.ShellQuote(gate.Join(c.in.Project, gate.HandoffDir)) + "`"
 	show := "`git diff " + of
-	if c.judges(snapshot.IndexTree) {
+	if c.judges(gate.IndexTree) {
 		show += " and `git diff --cached " + of
 	}
 	return show + " (of what is committed: `git log -p " + of + ")"
@@ -236,7 +236,7 @@ func (c *checker) diffCommand() string {
 
 // regen regenerates the manifest, and stages it where the index is judged.
 func (c *checker) regen() string {
-	if !c.judges(snapshot.IndexTree) {
+	if !c.judges(gate.IndexTree) {
 		return c.in.Commands.Regen
 	}
 	handoff := c.in.Commands.Handoff
@@ -248,7 +248,7 @@ func (c *checker) regen() string {
 
 // commit is what is left to do where a commit is judged.
 func (c *checker) commit() string {
-	if c.judges(snapshot.HeadTree) {
+	if c.judges(gate.HeadTree) {
 		return " Then commit it: the commit is judged."
 	}
 	return ""
@@ -357,7 +357,7 @@ func (c *checker) entry(set *snapshot.Set, doc *jsondoc.Document, m jsondoc.Memb
 // committedOnly tells whether the commit that is judged has the file.
 func (c *checker) committedOnly(name string) bool {
 	for i, s := range c.in.Sets {
-		if i != c.set && s.Tree == snapshot.HeadTree && s.File(name) != nil && c.in.Sets[c.set].Tree == snapshot.WorkingTree {
+		if i != c.set && s.Tree == gate.HeadTree && s.File(name) != nil && c.in.Sets[c.set].Tree == gate.WorkingTree {
 			return true
 		}
 	}
@@ -453,7 +453,7 @@ func (e *ManifestError) Error() string { return e.Message }
 
 // ParseManifest reads MANIFEST.json under the rules of aahp-verify.md 3.1.
 func ParseManifest(data []byte) (*jsondoc.Document, *ManifestError) {
-	doc, err := jsondoc.Parse(data, jsondoc.Options{MaxDepth: 64})
+	doc, err := jsondoc.Parse(data, jsondoc.Options{MaxDepth: gate.MaxDepth})
 	if err != nil {
 		e := &ManifestError{Message: err.Error()}
 		var at *jsondoc.Error

@@ -79,9 +79,9 @@ func set(t *testing.T, tree gate.Tree) *snapshot.Set {
 
 func check(t *testing.T, trees ...fake.Tree) report.Layer {
 	t.Helper()
-	names := []string{snapshot.WorkingTree}
+	names := []string{gate.WorkingTree}
 	if len(trees) == 2 {
-		names = []string{snapshot.HeadTree, snapshot.WorkingTree}
+		names = []string{gate.HeadTree, gate.WorkingTree}
 	}
 	in := integrity.Input{Project: ".", Commands: gate.Commands{Regen: "regen", Again: "again"}, Compare: len(trees) == 2}
 	for i, tree := range trees {
@@ -264,7 +264,7 @@ func TestSummaryCountsFilesAndNamesSnapshots(t *testing.T) {
 // checks.
 func TestUnread(t *testing.T) {
 	tree := handoff().With(map[string]*fake.File{folder + "LOG.md": {Kind: gate.Symlink}, folder + "notes.md": {Kind: gate.Symlink}})
-	j := integrity.Judge(integrity.Input{Project: ".", Sets: []*snapshot.Set{set(t, named{tree, snapshot.WorkingTree})}})
+	j := integrity.Judge(integrity.Input{Project: ".", Sets: []*snapshot.Set{set(t, named{tree, gate.WorkingTree})}})
 	if got := j.Unread(0); !got["LOG.md"] || got["notes.md"] || len(got) != 1 {
 		t.Errorf("got %v", got)
 	}

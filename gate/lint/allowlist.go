@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
@@ -69,7 +70,7 @@ type listItem struct {
 // parseAllowlist reads the document and collects every problem.
 func parseAllowlist(data []byte) *allowlist {
 	r := &listReader{data: data, places: newPlacer(data, 1), root: map[string]bool{}, values: map[string]struct{}{}}
-	err := jsondoc.Scan(data, jsondoc.Options{MaxDepth: maxJSONDepth, KeepEqualKeys: true}, r.token)
+	err := jsondoc.Scan(data, jsondoc.Options{MaxDepth: gate.MaxHandoffDepth, KeepEqualKeys: true}, r.token)
 	var problem *jsondoc.Error
 	switch {
 	case errors.As(err, &problem):

@@ -24,10 +24,10 @@ type Input struct {
 
 // Snapshot is what was read of one tree.
 type Snapshot struct {
-	Name  string       // "working tree", "index", "head tree"
+	Name  string       // of the tree, such as gate.WorkingTree
 	Files []FileResult // every regular file below the handoff folder that was read to its end
 
-	// Lock tells whether anything named HANDOFF.lock stands directly in the
+	// Lock tells whether anything of the name LockFile stands directly in the
 	// handoff folder: a file, a link or a folder.
 	Lock bool
 

@@ -7,13 +7,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
-
-// maxJSONDepth is how deep a JSON file of a handoff set may be nested.
-const maxJSONDepth = 1000
 
 // allowlistFile is the name of the allowlist (aahp-lint.md 6).
 const allowlistFile = "pii-allowlist.json"
@@ -36,7 +34,7 @@ func (s *Scanner) finishJSON() {
 	}
 	d.escapedOnly = len(bytesFound.hits) == 0 && len(bytesFound.exempt) == 0 && s.utf16 == nil &&
 		s.opts.Secrets != Extended && plainASCII(data)
-	err := jsondoc.Scan(data, jsondoc.Options{MaxDepth: maxJSONDepth, KeepEqualKeys: true}, d.token)
+	err := jsondoc.Scan(data, jsondoc.Options{MaxDepth: gate.MaxHandoffDepth, KeepEqualKeys: true}, d.token)
 	d.flush()
 
 	failed := err != nil

@@ -2,7 +2,6 @@ package lint
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,7 +105,7 @@ func (j *judging) snapshot(s Snapshot) {
 	j.unused(approved, used)
 
 	if s.Lock {
-		p := j.handoff + "/HANDOFF.lock"
+		p := j.handoff + "/" + LockFile
 		j.add(LockPresent.At(p, report.Span{Line: 1},
 			"a session's lock stands in the handoff folder: a session did not finish",
 			strings.Replace(LockPresent.Remedy, "HEAD:.ai/handoff/", "HEAD:"+safetext.Clean(j.handoff)+"/", 1)+j.removeLock(p)), "")
@@ -141,7 +140,7 @@ func (j *judging) unscannable(p, reason string) {
 // git has it, since there the finding would stay.
 func (j *judging) removeLock(p string) string {
 	for _, s := range j.in.Snapshots {
-		if s.Lock && s.Name != "working tree" {
+		if s.Lock && s.Name != gate.WorkingTree {
 			return report.WithFix(" What is committed already is mended by a commit of the deletion.", "git rm -r -f "+safetext.ShellPath(p))
 		}
 	}
@@ -272,7 +271,7 @@ func (j *judging) unused(approved map[string]approval, used map[string]bool) {
 
 // branches reports the locks that are committed on local branches.
 func (j *judging) branches() {
-	p := path.Join(j.handoff, "HANDOFF.lock")
+	p := j.handoff + "/" + LockFile
 	if j.in.BranchErr != nil {
 		j.add(Unscannable.At(j.handoff, report.Span{},
 			"the local branches could not be searched for locks: "+safetext.Clean(j.in.BranchErr.Error()),

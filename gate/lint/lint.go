@@ -17,6 +17,10 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/rule"
 )
 
+// LockFile is the file by which a session says that it is writing, directly in the
+// handoff folder.
+const LockFile = "HANDOFF.lock"
+
 // SecretSet says which detectors look for credentials.
 type SecretSet uint8
 

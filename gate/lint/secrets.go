@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
 )
 
@@ -459,7 +460,7 @@ func jwtMembers(part string, names ...string) (map[string]jwtMember, bool) {
 	}
 	members := map[string]jwtMember{}
 	depth, key, object := 0, "", false
-	err = jsondoc.Scan(raw, jsondoc.Options{MaxDepth: maxJSONDepth, KeepEqualKeys: true}, func(t jsondoc.Token) error {
+	err = jsondoc.Scan(raw, jsondoc.Options{MaxDepth: gate.MaxHandoffDepth, KeepEqualKeys: true}, func(t jsondoc.Token) error {
 		switch t.Kind {
 		case jsondoc.ObjectEnd, jsondoc.ArrayEnd:
 			depth--

@@ -23,9 +23,6 @@ const (
 	Title = "Commit pointer"
 )
 
-// ManifestFile is the manifest, relative to the project.
-const ManifestFile = gate.HandoffDir + "/MANIFEST.json"
-
 // Input is what the layer judges.
 type Input struct {
 	Project  string // from the repository's top level; "." for the top level itself
@@ -103,7 +100,7 @@ func read(manifest gate.Document) (recorded, error) {
 		}
 		return recorded{}, errors.New("it cannot be read")
 	}
-	doc, err := jsondoc.Parse(manifest.Data, jsondoc.Options{MaxDepth: 64})
+	doc, err := jsondoc.Parse(manifest.Data, jsondoc.Options{MaxDepth: gate.MaxDepth})
 	if err != nil {
 		return recorded{}, err
 	}
@@ -161,16 +158,16 @@ func Check(in Input) report.Layer {
 }
 
 func judge(in Input) (summary string, finding *report.Finding) {
-	path := gate.Join(in.Project, ManifestFile)
+	path := gate.Join(in.Project, gate.ManifestFile)
 	one := func(f report.Finding) *report.Finding { return &f }
 	switch in.Manifest.State {
 	case gate.Absent:
 		return "there is no manifest", one(ManifestMissing.At(path, report.Span{},
-			ManifestFile+" does not exist, so there is no recorded commit to compare with HEAD.",
+			gate.ManifestFile+" does not exist, so there is no recorded commit to compare with HEAD.",
 			report.WithFix("Regenerate the manifest.", in.Commands.Regen)))
 	case gate.NotRegular:
 		return "the manifest is no regular file", one(ManifestMissing.At(path, report.Span{},
-			fmt.Sprintf("%s is no regular file (%s) and was not followed, so there is no recorded commit to compare with HEAD.", ManifestFile, reason(in.Manifest.Err)),
+			fmt.Sprintf("%s is no regular file (%s) and was not followed, so there is no recorded commit to compare with HEAD.", gate.ManifestFile, reason(in.Manifest.Err)),
 			report.WithFix("Put a regular file in its place, then regenerate it.", in.Commands.Regen)))
 	case gate.Present, gate.TooLarge, gate.Unreadable:
 	}
@@ -188,7 +185,7 @@ func judge(in Input) (summary string, finding *report.Finding) {
 			span.Line, span.Column = lines.New(in.Manifest.Data).Position(notObject.offset)
 		}
 		return "the manifest cannot be read", one(ManifestUnreadable.At(path, span,
-			fmt.Sprintf("%s cannot be read: %s.", ManifestFile, why), restore(in, path)))
+			fmt.Sprintf("%s cannot be read: %s.", gate.ManifestFile, why), restore(in, path)))
 	}
 	if in.Head == "" {
 		return "there is no commit yet", one(NoHead.At(path, report.Span{},

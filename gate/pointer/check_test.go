@@ -143,7 +143,7 @@ func TestCheck(t *testing.T) {
 			}
 			fired[tc.rule] = true
 			f := l.Findings[0]
-			want := report.Finding{Rule: tc.rule.ID, Severity: tc.severity, Path: gate.Join(in.Project, ManifestFile)}
+			want := report.Finding{Rule: tc.rule.ID, Severity: tc.severity, Path: gate.Join(in.Project, gate.ManifestFile)}
 			if f.Rule != want.Rule || f.Severity != want.Severity || f.Path != want.Path || f.Line != tc.line {
 				t.Errorf("got %+v\nwant %s, %s, line %d", f, want.Rule, want.Severity, tc.line)
 			}

@@ -16,9 +16,6 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
-// MaxDepth is how deep the file may nest (aahp-verify.md 3.1).
-const MaxDepth = 64
-
 // maxProblems bounds what is listed of one section: a hostile file of 1 MiB can
 // hold some hundred thousand broken entries, and nobody reads more than these.
 const maxProblems = 50
@@ -61,7 +58,7 @@ func Parse(doc gate.Document) Copy {
 		whole(report.Span{}, fmt.Sprintf("%s is larger than %d bytes", ConfigFile, gate.MaxConfig))
 		return c
 	}
-	root, err := jsondoc.Parse(doc.Data, jsondoc.Options{MaxDepth: MaxDepth})
+	root, err := jsondoc.Parse(doc.Data, jsondoc.Options{MaxDepth: gate.MaxDepth})
 	if err != nil {
 		span, message := jsonProblem(doc.Data, err)
 		whole(span, ConfigFile+" is not valid: "+message)

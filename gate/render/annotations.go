@@ -132,7 +132,7 @@ func standIn(p *report.Project) string {
 	case "agents-handoff-install":
 		return ""
 	}
-	return gate.Join(p.Path, gate.HandoffDir+"/MANIFEST.json")
+	return gate.Join(p.Path, gate.ManifestFile)
 }
 
 // cleanPath brings a path into the form that GitHub takes: no leading "./" or

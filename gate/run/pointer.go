@@ -17,7 +17,7 @@ func (s *source) readPointer(ctx context.Context) error {
 	r := s.run
 	s.pointer = pointer.Input{
 		Project: s.p.Path, Commands: s.p.Commands, Repository: r.c.Repo != nil, Head: r.head.ID, ShallowIsNotice: r.o.ShallowIsNotice,
-		Manifest: gate.ReadDocument(s.judged, manifestPath(s.p.Path), gate.MaxManifest),
+		Manifest: gate.ReadDocument(s.judged, gate.Join(s.p.Path, gate.ManifestFile), gate.MaxManifest),
 	}
 	digits, ok := pointer.Value(s.pointer.Manifest)
 	if !ok || r.headSet == nil {

@@ -30,7 +30,6 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/report"
 	"github.com/handoff-gate/handoff-gate/gate/rule"
 	"github.com/handoff-gate/handoff-gate/gate/schemacheck"
-	"github.com/handoff-gate/handoff-gate/gate/snapshot"
 	"github.com/handoff-gate/handoff-gate/gate/trust"
 )
 
@@ -280,7 +279,7 @@ func (r *run) resolve(ctx context.Context) error {
 		return err
 	}
 	if r.head.ID != "" {
-		r.headSet = r.c.Repo.Tree(snapshot.HeadTree, r.head.Tree)
+		r.headSet = r.c.Repo.Tree(gate.HeadTree, r.head.Tree)
 	}
 	r.index = sync.OnceValues(func() (*git.Index, error) { return r.c.Repo.Index(ctx) })
 	if r.o.OnlyContent {
@@ -400,7 +399,7 @@ func (r *run) project(ctx context.Context, p Project) (*result, error) {
 // removed reports a project whose handoff folder a change took away.
 func (r *run) removed(p Project) []report.Layer {
 	const why = "the project's handoff folder was removed"
-	f := p.Removed.Rule.At(manifestPath(p.Path), report.Span{}, p.Removed.Message, report.WithFix(p.Removed.Remedy, p.Commands.Again))
+	f := p.Removed.Rule.At(gate.Join(p.Path, gate.ManifestFile), report.Span{}, p.Removed.Message, report.WithFix(p.Removed.Remedy, p.Commands.Again))
 	var out []report.Layer
 	for _, l := range layers {
 		if !l.on(r.o) {
@@ -415,10 +414,6 @@ func (r *run) removed(p Project) []report.Layer {
 	return out
 }
 
-func manifestPath(project string) string {
-	return gate.Join(project, gate.HandoffDir+"/MANIFEST.json")
-}
-
 // given makes the findings that stand in layer drift from what was known before
 // the run.
 func (s *source) given() []report.Finding {
@@ -428,7 +423,7 @@ func (s *source) given() []report.Finding {
 		if g.Rule.Severity == report.Error {
 			remedy = report.WithFix(remedy, s.p.Commands.Again)
 		}
-		out = append(out, g.Rule.At(manifestPath(s.p.Path), report.Span{}, g.Message, remedy))
+		out = append(out, g.Rule.At(gate.Join(s.p.Path, gate.ManifestFile), report.Span{}, g.Message, remedy))
 	}
 	return out
 }

@@ -219,7 +219,7 @@ func (m mounted) ReadLink(p string) (string, error) {
 type noFolder struct{}
 
 // Name is how messages call the tree.
-func (noFolder) Name() string { return "working tree" }
+func (noFolder) Name() string { return gate.WorkingTree }
 
 // Stat finds nothing.
 func (noFolder) Stat(string) (gate.Entry, error) { return gate.Entry{}, fs.ErrNotExist }

@@ -61,7 +61,7 @@ func (s *source) read(ctx context.Context) error {
 		s.locksErr = r.c.Refused
 	case r.c.Repo != nil:
 		g.Go(func() error {
-			s.locks, s.locksErr = r.c.Repo.BranchesWith(ctx, gate.Join(s.p.Path, gate.HandoffDir+"/HANDOFF.lock"))
+			s.locks, s.locksErr = r.c.Repo.BranchesWith(ctx, gate.Join(s.p.Path, gate.HandoffDir+"/"+lint.LockFile))
 			return ctx.Err()
 		})
 	}
@@ -94,7 +94,7 @@ func (s *source) trees() error {
 	}
 	s.newSide = x
 	if r.o.Level == gate.Precommit && r.headSet != nil {
-		if _, err := x.Stat(manifestPath(s.p.Path)); err == nil {
+		if _, err := x.Stat(gate.Join(s.p.Path, gate.ManifestFile)); err == nil {
 			s.second = x
 		}
 	}
@@ -178,7 +178,7 @@ func decideIntegrity(_ context.Context, s *source, _ *result) (report.Layer, err
 	in := lint.Input{Project: s.p.Path, Today: r.o.Now, Commands: s.p.Commands, BranchLocks: s.locks, BranchErr: s.locksErr}
 	for i, set := range s.sets {
 		snap := lint.Snapshot{
-			Name: set.Tree, Lock: set.Has("HANDOFF.lock"), Reported: j.Unread(i),
+			Name: set.Tree, Lock: set.Has(lint.LockFile), Reported: j.Unread(i),
 			Markers: s.markers[i].found, TreeProblems: s.markers[i].problems,
 		}
 		for _, f := range set.Files {

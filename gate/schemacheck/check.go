@@ -34,10 +34,6 @@ const (
 	allowlistFile = "pii-allowlist.json"
 )
 
-// maxDepth is how deep the other JSON files of a handoff set may be nested
-// (aahp-lint.md 2.3).
-const maxDepth = 1000
-
 // maxFindings is how many findings of one rule a report holds. One more says
 // how many there are besides: a manifest of 16 MiB can break a constraint a
 // million times, and nobody reads the second thousand.
@@ -204,7 +200,7 @@ func decode(doc gate.Document) (parsed *jsondoc.Document, span report.Span, why 
 	if doc.State != gate.Present {
 		return nil, report.Span{}, noBytes(doc)
 	}
-	parsed, err := jsondoc.Parse(doc.Data, jsondoc.Options{MaxDepth: conform.MaxDepth})
+	parsed, err := jsondoc.Parse(doc.Data, jsondoc.Options{MaxDepth: gate.MaxDepth})
 	if err != nil {
 		return nil, stopped(doc.Data, err), "as JSON, " + err.Error()
 	}

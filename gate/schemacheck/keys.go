@@ -92,7 +92,7 @@ func (c *checker) duplicateKeys() {
 func (c *checker) duplicateKeysOf(doc gate.Document, name string) {
 	var objects []map[string]int // how often each open object has had a key; nil for an array
 	var index *lines.Index
-	err := jsondoc.Scan(doc.Data, jsondoc.Options{MaxDepth: maxDepth, KeepEqualKeys: true}, func(t jsondoc.Token) error {
+	err := jsondoc.Scan(doc.Data, jsondoc.Options{MaxDepth: gate.MaxHandoffDepth, KeepEqualKeys: true}, func(t jsondoc.Token) error {
 		switch t.Kind {
 		case jsondoc.Object:
 			objects = append(objects, map[string]int{})

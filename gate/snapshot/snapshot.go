@@ -20,13 +20,6 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/lint"
 )
 
-// The names of the three trees, as messages call them.
-const (
-	WorkingTree = "working tree"
-	IndexTree   = "index"
-	HeadTree    = "head tree"
-)
-
 // File is one entry below the handoff folder that is no folder.
 type File struct {
 	Name       string // relative to the handoff folder
@@ -41,7 +34,7 @@ type File struct {
 
 // Set is the handoff set of one tree.
 type Set struct {
-	Tree        string // WorkingTree, IndexTree or HeadTree
+	Tree        string // the tree's name, such as gate.HeadTree
 	NotReal     string // the component of the handoff folder that is no real folder; "" when all are
 	NotRealKind gate.Kind
 	Manifest    gate.Document
@@ -92,7 +85,7 @@ func Read(ctx context.Context, t gate.Tree, project string, o Options) (*Set, er
 	if err := s.list(t, dir); err != nil {
 		return nil, err
 	}
-	s.Manifest = gate.ReadDocument(t, dir+"/MANIFEST.json", gate.MaxManifest)
+	s.Manifest = gate.ReadDocument(t, gate.Join(project, gate.ManifestFile), gate.MaxManifest)
 	known := map[string]*File{}
 	for _, k := range o.Known {
 		for i := range k.Files {

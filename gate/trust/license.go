@@ -107,7 +107,7 @@ func declaredLicense(doc gate.Document) (string, error) {
 	case gate.NotRegular, gate.TooLarge, gate.Unreadable:
 		return "", errors.New("package.json cannot be read: " + reason(doc))
 	}
-	parsed, err := jsondoc.Parse(doc.Data, jsondoc.Options{MaxDepth: 64})
+	parsed, err := jsondoc.Parse(doc.Data, jsondoc.Options{MaxDepth: gate.MaxDepth})
 	if err != nil {
 		return "", errors.New("package.json cannot be read: " + err.Error())
 	}

@@ -76,7 +76,7 @@ func (d *doctor) readManifest() *manifest {
 		}
 		return invalid(report.Span{}, why)
 	}
-	parsed, err := jsondoc.Parse(doc.Data, jsondoc.Options{MaxDepth: conform.MaxDepth})
+	parsed, err := jsondoc.Parse(doc.Data, jsondoc.Options{MaxDepth: gate.MaxDepth})
 	if err != nil {
 		off := len(doc.Data)
 		var e *jsondoc.Error

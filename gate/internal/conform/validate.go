@@ -17,16 +17,13 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
+	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
 	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 	"github.com/handoff-gate/handoff-gate/schema"
 )
-
-// MaxDepth is how deep a manifest or configuration may be nested
-// (aahp-verify.md 3.1). No schema looks deeper.
-const MaxDepth = 64
 
 // Violation is one constraint that a document breaks.
 type Violation struct {
@@ -80,7 +77,7 @@ func tree(v *jsondoc.Value, depth int) any {
 	switch v.Kind {
 	case jsondoc.Object:
 		m := make(map[string]any, len(v.Members))
-		if depth <= MaxDepth {
+		if depth <= gate.MaxDepth {
 			for _, member := range v.Members {
 				m[member.Key] = tree(member.Value, depth+1)
 			}
@@ -88,7 +85,7 @@ func tree(v *jsondoc.Value, depth int) any {
 		return m
 	case jsondoc.Array:
 		items := make([]any, len(v.Items))
-		if depth <= MaxDepth {
+		if depth <= gate.MaxDepth {
 			for i, item := range v.Items {
 				items[i] = tree(item, depth+1)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
 	"github.com/handoff-gate/handoff-gate/schema"
 )
@@ -111,7 +112,7 @@ func change(t testing.TB, src, place, raw string) string {
 // key, "required POINTER KEY".
 func broken(t testing.TB, k schema.Kind, src string) []string {
 	t.Helper()
-	doc, err := jsondoc.Parse([]byte(src), jsondoc.Options{MaxDepth: MaxDepth})
+	doc, err := jsondoc.Parse([]byte(src), jsondoc.Options{MaxDepth: gate.MaxDepth})
 	if err != nil {
 		t.Fatalf("%s: %v", src, err)
 	}
@@ -595,7 +596,7 @@ func TestSentences(t *testing.T) {
 		`11:20-21 /handoffImpact is an object that lacks what is required: it must be an object with nonImpactingModifiedFiles, npmDevDependencyUpdates or both.`,
 		`12:33-39 /verifyWorkflow/enforce is "true", but must be true or false.`,
 	}
-	doc, err := jsondoc.Parse([]byte(src), jsondoc.Options{MaxDepth: MaxDepth})
+	doc, err := jsondoc.Parse([]byte(src), jsondoc.Options{MaxDepth: gate.MaxDepth})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -847,7 +848,7 @@ func FuzzValidate(f *testing.F) {
 	}
 	f.Add(`{"tasks":{"T-1":[],"T-001":{"depends_on":[1,"x"]}},"x":1e400}`)
 	f.Fuzz(func(t *testing.T, src string) {
-		doc, err := jsondoc.Parse([]byte(src), jsondoc.Options{MaxDepth: MaxDepth})
+		doc, err := jsondoc.Parse([]byte(src), jsondoc.Options{MaxDepth: gate.MaxDepth})
 		if err != nil {
 			return
 		}
