@@ -66,9 +66,13 @@ func Explain(w io.Writer, ru *rule.Rule) error {
 }
 
 // wrap writes text with lines of at most wrapAt characters; a line of the text
-// begins a new line, an empty one stays.
+// begins a new line, an empty one stays. A command stays one line, to be copied.
 func wrap(b *strings.Builder, indent, text string) {
 	for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+		if _, ok := report.FixOf(line); ok {
+			b.WriteString(indent + line + "\n")
+			continue
+		}
 		width := 0
 		for word := range strings.FieldsSeq(line) {
 			n := utf8.RuneCountInString(word)
@@ -183,8 +187,18 @@ func markdownRule(b *strings.Builder, ru *rule.Rule) {
 		fmt.Fprintf(b, "\n%stext\n%s\n%s\n", fence, strings.Trim(ru.Example, "\n"), fence)
 	}
 	if ru.Remedy != "" {
-		fmt.Fprintf(b, "\nTo fix it: %s\n", mdProse(strings.TrimSpace(ru.Remedy)))
+		fmt.Fprintf(b, "\nTo fix it: %s\n", mdRemedy(ru.Remedy))
 	}
+}
+
+// mdRemedy is a remedy as Markdown; a command of it is a block, to be copied.
+func mdRemedy(remedy string) string {
+	advice, commands := splitRemedy(remedy)
+	text := mdProse(strings.TrimSpace(strings.Join(advice, "\n")))
+	for _, c := range commands {
+		text += "\n\n    " + c
+	}
+	return text
 }
 
 // severityTitle begins a sentence with a severity.

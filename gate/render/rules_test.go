@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"go/parser"
 	"go/token"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 
+	"github.com/handoff-gate/handoff-gate/gate/report"
 	"github.com/handoff-gate/handoff-gate/gate/rule"
 )
 
@@ -117,5 +119,24 @@ func TestRenderIsPure(t *testing.T) {
 				t.Errorf("%s imports %s", name, imp.Path.Value)
 			}
 		}
+	}
+}
+
+// A command is to be copied: no line of explain breaks it, and the page shows it as one.
+func TestCommandOfARemedyStaysWhole(t *testing.T) {
+	command := "handoff-gate packet check FILE --registry REGISTRY --workspace . --ledger LEDGER --dry-run"
+	ru := &rule.Rule{ID: "a/b", Severity: report.Error, Title: "T", Remedy: report.WithFix("Try <again>.", command)}
+	var text, page, sarif bytes.Buffer
+	if err := errors.Join(Explain(&text, ru), RulesMarkdown(&page, []*rule.Rule{ru}), SARIF(&sarif, &report.Report{}, []*rule.Rule{ru})); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(text.String(), "\n  fix: "+command+"\n") {
+		t.Errorf("explain says\n%s", &text)
+	}
+	if !strings.Contains(page.String(), "Try \\<again\\>.\n\n    "+command+"\n") {
+		t.Errorf("the page says\n%s", &page)
+	}
+	if !strings.Contains(sarif.String(), `\n\n    `+command+`"`) {
+		t.Errorf("SARIF says\n%s", &sarif)
 	}
 }

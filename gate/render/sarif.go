@@ -160,7 +160,7 @@ func describe(ru *rule.Rule) sarifRule {
 		ShortDescription: sarifText{ru.Title},
 		FullDescription:  sarifText{full},
 		HelpURI:          toolPage + "/blob/main/docs/rules.md#" + ruleAnchor(ru.ID),
-		Help:             sarifHelp{Text: full + "\n\n" + help, Markdown: mdProse(full) + "\n\n" + mdProse(help)},
+		Help:             sarifHelp{Text: full + "\n\n" + help, Markdown: mdProse(full) + "\n\n" + mdRemedy(help)},
 		Default:          sarifLevel{sarifSeverity(ru.Severity)},
 		Properties:       sarifProperties{Tags: []string{"handoff", group}, Severity: problemSeverity(ru.Severity)},
 	}
