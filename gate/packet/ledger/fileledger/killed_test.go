@@ -21,6 +21,7 @@ import (
 const (
 	doomedLedger = "FILELEDGER_TEST_LEDGER"
 	doomedStep   = "FILELEDGER_TEST_KILL_AT"
+	doomedVerb   = "FILELEDGER_TEST_VERB"
 	rivalLedger  = "FILELEDGER_TEST_RIVAL"
 )
 
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			panic(err)
 		}
-		os.Exit(claimUntilKilled(path, at))
+		os.Exit(writeUntilKilled(path, os.Getenv(doomedVerb), at))
 	}
 	if path := os.Getenv(rivalLedger); path != "" {
 		os.Exit(claimWhenTold(path))
@@ -55,7 +56,30 @@ func (s *steps) step(operation string) error {
 	return nil
 }
 
-func claimUntilKilled(path string, at int) int {
+// verbs are what changes a ledger. Each finds the entry as before made it, and is
+// answered with again once it took effect.
+var verbs = []struct {
+	name   string
+	before func(ctx context.Context, s ledger.Store) (ledger.Outcome, error)
+	run    func(ctx context.Context, s ledger.Store) (ledger.Outcome, error)
+	again  string
+}{
+	{name: "claim", run: claimDoomed, again: "idempotency_key_reserved duplicate"},
+	{name: "complete", before: claimDoomed, run: func(ctx context.Context, s ledger.Store) (ledger.Outcome, error) {
+		return ledger.Complete(ctx, s, ledgertest.Of(ledgertest.A("doomed")), ledgertest.At(0))
+	}},
+	{name: "abandon", before: claimDoomed, run: func(ctx context.Context, s ledger.Store) (ledger.Outcome, error) {
+		w := ledgertest.Of(ledgertest.A("doomed"))
+		w.Force = true
+		return ledger.Abandon(ctx, s, w, ledgertest.At(0))
+	}, again: "release_not_reserved invalid"},
+}
+
+func claimDoomed(ctx context.Context, s ledger.Store) (ledger.Outcome, error) {
+	return ledger.Check(ctx, s, ledgertest.A("doomed"), ledgertest.At(0), true)
+}
+
+func writeUntilKilled(path, verb string, at int) int {
 	l := Open(path)
 	s := &steps{at: at, event: func() error {
 		self, err := os.FindProcess(os.Getpid())
@@ -68,10 +92,14 @@ func claimUntilKilled(path string, at int) int {
 		select {} // the kill is on its way
 	}}
 	l.before = s.step
-	o, err := ledger.Check(context.Background(), l, ledgertest.A("doomed"), ledgertest.At(0), true)
-	if err != nil || !o.Recorded {
-		fmt.Println(ledgertest.Codes(o), o.Detail, err)
-		return 3
+	for _, v := range verbs {
+		if v.name != verb {
+			continue
+		}
+		if o, err := v.run(context.Background(), l); err != nil || !o.Recorded {
+			fmt.Println(ledgertest.Codes(o), o.Detail, err)
+			return 3
+		}
 	}
 	fmt.Println(strings.Join(s.trace, " "))
 	return 0
@@ -79,67 +107,90 @@ func claimUntilKilled(path string, at int) int {
 
 const oldLedger = "{\n  \"kept\": {\"state\": \"RESERVED\", \"reserved_at\": \"2026-10-02T12:00:00Z\", \"n\": 1.50}\n}\n"
 
-// TestKilled kills a process that claims before each of its operations on the
-// folder in turn, until it has none left to be killed at. The ledger is the old
-// or the new one, the lock is free, and nothing that is left stands in the way.
+// TestKilled kills a process before each of its operations on the folder in turn,
+// until it has none left to be killed at. The ledger is the old or the new one, the
+// lock is free, and nothing that is left stands in the way.
 func TestKilled(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for at := 0; ; at++ {
-		dir := t.TempDir()
-		path := filepath.Join(dir, "ledger.json")
-		if err := os.WriteFile(path, []byte(oldLedger), 0o640); err != nil {
-			t.Fatal(err)
-		}
-		cmd := exec.Command(self, "-test.run=^$")
-		cmd.Env = append(os.Environ(), doomedLedger+"="+path, doomedStep+"="+strconv.Itoa(at))
-		out, err := cmd.CombinedOutput()
-		var exit *exec.ExitError
-		killed := errors.As(err, &exit) && exit.ExitCode() != 3
-		if err != nil && !killed {
-			t.Fatalf("step %d: %v: %s", at, err, out)
-		}
-		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, isNew := members(t, path)["doomed"]
-		if !isNew && string(data) != oldLedger || isNew && !strings.HasPrefix(string(data), strings.TrimSuffix(oldLedger, "\n}\n")) {
-			t.Errorf("killed at step %d, the ledger is neither the old nor the new one:\n%s", at, data)
-		}
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range entries {
-			if n := e.Name(); n != "ledger.json" && n != "ledger.json.lock" && (!strings.HasPrefix(n, ".ledger.json.") || !strings.HasSuffix(n, ".tmp")) {
-				t.Errorf("killed at step %d, %s is left", at, n)
+	for _, verb := range verbs {
+		t.Run(verb.name, func(t *testing.T) {
+			undisturbed := ""
+			for at := -1; ; at++ { // the first one is not killed
+				dir := t.TempDir()
+				path := filepath.Join(dir, "ledger.json")
+				if err := os.WriteFile(path, []byte(oldLedger), 0o640); err != nil {
+					t.Fatal(err)
+				}
+				if verb.before != nil {
+					if o, err := verb.before(t.Context(), Open(path)); err != nil || !o.Recorded {
+						t.Fatal(o, err)
+					}
+				}
+				old := textOf(t, path)
+				cmd := exec.Command(self, "-test.run=^$")
+				cmd.Env = append(os.Environ(), doomedLedger+"="+path, doomedStep+"="+strconv.Itoa(at), doomedVerb+"="+verb.name)
+				out, err := cmd.CombinedOutput()
+				var exit *exec.ExitError
+				killed := errors.As(err, &exit) && exit.ExitCode() != 3
+				if err != nil && !killed {
+					t.Fatalf("step %d: %v: %s", at, err, out)
+				}
+				after := textOf(t, path)
+				if at < 0 {
+					undisturbed = after
+				}
+				if after != old && after != undisturbed || !killed && after == old {
+					t.Errorf("killed at step %d, the ledger is neither the old nor the new one:\n%s", at, after)
+				}
+				entries, err := os.ReadDir(dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, e := range entries {
+					if n := e.Name(); n != "ledger.json" && n != "ledger.json.lock" && (!strings.HasPrefix(n, ".ledger.json.") || !strings.HasSuffix(n, ".tmp")) {
+						t.Errorf("killed at step %d, %s is left", at, n)
+					}
+				}
+				want := ""
+				if after != old {
+					want = verb.again
+				}
+				o, err := verb.run(t.Context(), Open(path))
+				if got := ledgertest.Codes(o); err != nil || got != want {
+					t.Errorf("after a kill at step %d the next one is %q, %v (%v)", at, got, err, o.Detail)
+				}
+				if last := textOf(t, path); last != undisturbed {
+					t.Errorf("after a kill at step %d the next one leaves\n%s\nwant\n%s", at, last, undisturbed)
+				}
+				if !killed && at >= 0 {
+					const steps = "create write write write write write write write write chmod sync close rename sync folder"
+					got := strings.TrimSpace(string(out))
+					if verb.name == "claim" && got != steps {
+						t.Errorf("the operations are %q, want %q", got, steps)
+					}
+					if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
+						t.Errorf("the ledger's mode is %v", info.Mode())
+					}
+					if at != len(strings.Fields(got))-1 {
+						t.Errorf("number %d of %q was not killed", at, got)
+					}
+					return
+				}
 			}
-		}
-		want := ""
-		if isNew {
-			want = "idempotency_key_reserved duplicate"
-		}
-		o, err := ledger.Check(t.Context(), Open(path), ledgertest.A("doomed"), ledgertest.At(0), true)
-		if got := ledgertest.Codes(o); err != nil || got != want {
-			t.Errorf("after a kill at step %d the next claim is %q, %v (%v)", at, got, err, o.Detail)
-		}
-		if !killed {
-			const steps = "create write write write write write write write write chmod sync close rename sync folder"
-			if got := strings.TrimSpace(string(out)); got != steps {
-				t.Errorf("the operations are %q, want %q", got, steps)
-			}
-			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
-				t.Errorf("the ledger's mode is %v", info.Mode())
-			}
-			if !isNew || at != len(strings.Fields(steps))-1 {
-				t.Errorf("the claim that was not killed was number %d; the ledger is\n%s", at, data)
-			}
-			return
-		}
+		})
 	}
+}
+
+func textOf(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
 }
 
 // A call that fails leaves no temporary file, and no claim is reported. What was
