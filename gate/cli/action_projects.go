@@ -39,7 +39,7 @@ func (a *action) projects(ctx context.Context) (out []run.Project, nothing, err 
 			case err == nil:
 				add(line.Text, nil)
 			case len(a.in.Paths) == 1 && line.Text == "." && a.neverHadHandoff():
-				return nil, cannot("%s, and nothing else was found to verify: no session folder, install record or packet", err), nil
+				return nil, cannot("%s, and nothing else was found to verify: no session folder, install record or packet%s", err, a.elsewhere(ctx)), nil
 			default:
 				return nil, nil, err
 			}
@@ -69,6 +69,15 @@ func (a *action) projects(ctx context.Context) (out []run.Project, nothing, err 
 		nothing = cannot("nothing was found to verify: no folder that the input path selects holds %s, at HEAD or in the base, and there is no session folder, install record or packet", gate.ManifestFile)
 	}
 	return out, nothing, nil
+}
+
+// elsewhere names the handoff sets of a monorepo that the input path does not select.
+func (a *action) elsewhere(ctx context.Context) string {
+	m, err := a.manifests(ctx)
+	if err != nil || len(m.paths) == 0 {
+		return ""
+	}
+	return "; there is a handoff set in " + safetext.Clean(m.paths[0]) + ": the input path selects it, and all there are with auto"
 }
 
 // commands are what remedies end in, as a person would run them at the top

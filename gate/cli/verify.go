@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -223,9 +224,47 @@ func openProject(paths []string) (project, error) {
 		return p, err
 	}
 	if info, err := os.Stat(filepath.Join(p.dir, filepath.FromSlash(gate.HandoffDir))); err != nil || !info.IsDir() {
-		return p, fmt.Errorf("%s holds no folder %s; name the project's folder, or begin a handoff set there: `handoff-gate init %s`", p.given, gate.HandoffDir, safetext.ShellPath(p.given))
+		return p, fmt.Errorf("%s holds no folder %s; name the project's folder%s, or begin a handoff set there: `handoff-gate init %s`",
+			p.given, gate.HandoffDir, p.nearby(), safetext.ShellPath(p.given))
 	}
 	return p, nil
+}
+
+// maxNearby is how many projects a message names.
+const maxNearby = 3
+
+// nearby names projects that may be meant: the nearest one that the folder lies in, and
+// those that lie in it, up to two folders down, as in a monorepo.
+func (p project) nearby() string {
+	var found []string
+	add := func(dir string) {
+		found = append(found, safetext.ShellPath(safetext.Clean(filepath.ToSlash(filepath.Join(p.given, dir)))))
+	}
+	manifest := filepath.FromSlash(gate.HandoffDir + "/MANIFEST.json")
+	for dir, up := p.dir, ".."; len(found) == 0 && filepath.Dir(dir) != dir; up = filepath.Join(up, "..") {
+		dir = filepath.Dir(dir)
+		if _, err := os.Stat(filepath.Join(dir, manifest)); err == nil {
+			add(up)
+		}
+	}
+	for _, pattern := range []string{"*", "*/*"} {
+		below, err := fs.Glob(os.DirFS(p.dir), pattern+"/"+gate.HandoffDir+"/MANIFEST.json")
+		if err != nil {
+			continue // the pattern is sound, so the folder is not: no names
+		}
+		for _, name := range below {
+			if !strings.HasPrefix(name, "node_modules/") {
+				add(strings.TrimSuffix(name, "/"+gate.HandoffDir+"/MANIFEST.json"))
+			}
+		}
+	}
+	switch n := len(found); {
+	case n == 0:
+		return ""
+	case n > maxNearby:
+		found = append(found[:maxNearby], "…")
+	}
+	return ", such as " + strings.Join(found, ", ")
 }
 
 // openRoot finds the project for a command that takes one without a handoff
