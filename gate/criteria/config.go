@@ -7,7 +7,6 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
-	"github.com/handoff-gate/handoff-gate/gate/internal/lines"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/policy"
 )
@@ -110,5 +109,5 @@ func parse(data []byte) (*jsondoc.Value, error) {
 	if e.Problem == jsondoc.EqualKeys {
 		key = " (“" + safetext.Clean(e.Key) + "”)"
 	}
-	return nil, fmt.Errorf("%w%s, line %d", err, key, lines.New(data).Line(e.Offset))
+	return nil, fmt.Errorf("%w%s, line %d", err, key, jsondoc.StoppedAt(data, err).Line)
 }

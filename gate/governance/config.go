@@ -1,7 +1,6 @@
 package governance
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/conform"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
-	"github.com/handoff-gate/handoff-gate/gate/internal/lines"
 	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
@@ -225,13 +223,7 @@ func (r *configReader) parse(doc gate.Document) bool {
 	}
 	root, err := jsondoc.Parse(doc.Data, jsondoc.Options{MaxDepth: gate.MaxDepth, KeepEqualKeys: true})
 	if err != nil {
-		span, off := report.Span{}, len(doc.Data)
-		var e *jsondoc.Error
-		if errors.As(err, &e) {
-			off = e.Offset
-		}
-		span.Line, span.Column = lines.New(doc.Data).Position(off)
-		r.add(InvalidJSON, "", span, fmt.Sprintf("%s is not JSON: %s.", ConfigFile, err),
+		r.add(InvalidJSON, "", jsondoc.StoppedAt(doc.Data, err), fmt.Sprintf("%s is not JSON: %s.", ConfigFile, err),
 			"Correct the file there. It must be one JSON document in UTF-8: no comments, no comma before a closing bracket, no byte order mark, no half of a surrogate pair, nested at most 64 deep.")
 		return false
 	}

@@ -3,13 +3,11 @@ package install
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
-	"github.com/handoff-gate/handoff-gate/gate/internal/lines"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
@@ -31,12 +29,9 @@ type record struct {
 func parseRecord(data []byte) (r *record, line int, problem string) {
 	text := []byte(ecma.Decode(data))
 	doc, err := jsondoc.Parse(text, jsondoc.Options{MaxDepth: maxDepth, KeepEqualKeys: true, KeepSurrogates: true})
-	var syntax *jsondoc.Error
 	switch {
-	case errors.As(err, &syntax):
-		return nil, lines.New(text).Line(syntax.Offset), "is not JSON: " + syntax.Error()
 	case err != nil:
-		return nil, 1, "is not JSON"
+		return nil, jsondoc.StoppedAt(text, err).Line, "is not JSON: " + err.Error()
 	case !doc.Root.Is(jsondoc.Object):
 		return nil, doc.Line(doc.Root.Off), "is " + doc.Root.Kind.Article() + ", not an object"
 	}

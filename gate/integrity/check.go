@@ -12,7 +12,6 @@ import (
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
-	"github.com/handoff-gate/handoff-gate/gate/internal/lines"
 	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
@@ -458,7 +457,7 @@ func ParseManifest(data []byte) (*jsondoc.Document, *ManifestError) {
 		e := &ManifestError{Message: err.Error()}
 		var at *jsondoc.Error
 		if errors.As(err, &at) {
-			e.Span = report.Span{Line: lines.New(data).Line(at.Offset)}
+			e.Span = report.Span{Line: jsondoc.StoppedAt(data, err).Line}
 			if at.Problem == jsondoc.EqualKeys {
 				e.Message += fmt.Sprintf(": %q", safetext.Clean(at.Key))
 			}

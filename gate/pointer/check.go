@@ -177,7 +177,7 @@ func judge(in Input) (summary string, finding *report.Finding) {
 		var syntax *jsondoc.Error
 		var notObject notObjectError
 		if errors.As(err, &syntax) {
-			span.Line, span.Column = lines.New(in.Manifest.Data).Position(syntax.Offset)
+			span = jsondoc.StoppedAt(in.Manifest.Data, err)
 			if syntax.Problem == jsondoc.EqualKeys {
 				why += " (“" + safetext.Clean(syntax.Key) + "”)"
 			}

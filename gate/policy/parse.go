@@ -11,7 +11,6 @@ import (
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
-	"github.com/handoff-gate/handoff-gate/gate/internal/lines"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
@@ -93,12 +92,11 @@ func jsonProblem(src []byte, err error) (report.Span, string) {
 	if !errors.As(err, &e) {
 		return report.Span{}, reason(err)
 	}
-	line, column := lines.New(src).Position(e.Offset)
 	message := e.Error()
 	if e.Problem == jsondoc.EqualKeys {
 		message = fmt.Sprintf("an object has the key %s twice", quote(e.Key))
 	}
-	return report.Span{Line: line, Column: column}, message
+	return jsondoc.StoppedAt(src, err), message
 }
 
 // reason is the text of an error for a message; never empty.

@@ -4,7 +4,6 @@
 package schemacheck
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/conform"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
-	"github.com/handoff-gate/handoff-gate/gate/internal/lines"
 	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
@@ -202,7 +200,7 @@ func decode(doc gate.Document) (parsed *jsondoc.Document, span report.Span, why 
 	}
 	parsed, err := jsondoc.Parse(doc.Data, jsondoc.Options{MaxDepth: gate.MaxDepth})
 	if err != nil {
-		return nil, stopped(doc.Data, err), "as JSON, " + err.Error()
+		return nil, jsondoc.StoppedAt(doc.Data, err), "as JSON, " + err.Error()
 	}
 	if !parsed.Root.Is(jsondoc.Object) {
 		return nil, parsed.At(parsed.Root), fmt.Sprintf("its top level is of type %s, but must be an object", parsed.Root.Kind)
@@ -378,15 +376,4 @@ func count(n int, noun string) string {
 		return "no " + noun + "s"
 	}
 	return plural.Of(n, noun)
-}
-
-// stopped is where the reader stopped.
-func stopped(data []byte, err error) report.Span {
-	off := len(data)
-	var e *jsondoc.Error
-	if errors.As(err, &e) {
-		off = e.Offset
-	}
-	line, column := lines.New(data).Position(off)
-	return report.Span{Line: line, Column: column}
 }

@@ -119,6 +119,6 @@ func (c *checker) duplicateKeysOf(doc gate.Document, name string) {
 		return nil
 	})
 	if err != nil {
-		c.unread(doc.Path, name, stopped(doc.Data, err), "as JSON, "+err.Error())
+		c.unread(doc.Path, name, jsondoc.StoppedAt(doc.Data, err), "as JSON, "+err.Error())
 	}
 }

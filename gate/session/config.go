@@ -8,7 +8,6 @@ import (
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
-	"github.com/handoff-gate/handoff-gate/gate/internal/lines"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
@@ -60,12 +59,9 @@ func (c Config) Finding(path, again string) report.Finding {
 func ParseConfig(data []byte) Config {
 	text := []byte(ecma.Decode(data))
 	doc, err := jsondoc.Parse(text, jsondoc.Options{MaxDepth: maxDepth, KeepEqualKeys: true, KeepSurrogates: true})
-	var syntax *jsondoc.Error
 	switch {
-	case errors.As(err, &syntax):
-		return Config{Problems: []Problem{{lines.New(text).Line(syntax.Offset), "it is not JSON: " + syntax.Error()}}}
 	case err != nil:
-		return Config{Problems: []Problem{{1, err.Error()}}}
+		return Config{Problems: []Problem{{jsondoc.StoppedAt(text, err).Line, "it is not JSON: " + err.Error()}}}
 	case !doc.Root.Is(jsondoc.Object):
 		return Config{Problems: []Problem{{doc.Line(doc.Root.Off), "it is " + doc.Root.Kind.Article() + ", not an object"}}}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/integrity"
 	"github.com/handoff-gate/handoff-gate/gate/internal/conform"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
-	"github.com/handoff-gate/handoff-gate/gate/internal/lines"
 	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
@@ -78,13 +77,7 @@ func (d *doctor) readManifest() *manifest {
 	}
 	parsed, err := jsondoc.Parse(doc.Data, jsondoc.Options{MaxDepth: gate.MaxDepth})
 	if err != nil {
-		off := len(doc.Data)
-		var e *jsondoc.Error
-		if errors.As(err, &e) {
-			off = e.Offset
-		}
-		line, column := lines.New(doc.Data).Position(off)
-		return invalid(report.Span{Line: line, Column: column}, "as JSON, "+err.Error())
+		return invalid(jsondoc.StoppedAt(doc.Data, err), "as JSON, "+err.Error())
 	}
 	if !parsed.Root.Is(jsondoc.Object) {
 		return invalid(parsed.At(parsed.Root), "it holds "+parsed.Root.Kind.Article()+", and an object is expected")

@@ -1,6 +1,7 @@
 package jsondoc
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -45,6 +46,17 @@ func Parse(src []byte, o Options) (*Document, error) {
 		return nil, err
 	}
 	return &Document{Root: p.root, src: src}, nil
+}
+
+// StoppedAt gives the place in src where reading it stopped with err, for an error of
+// Scan or Parse.
+func StoppedAt(src []byte, err error) report.Span {
+	var e *Error
+	if !errors.As(err, &e) {
+		return report.Span{}
+	}
+	line, column := lines.New(src).Position(e.Offset)
+	return report.Span{Line: line, Column: column}
 }
 
 // parser makes a tree of tokens. What belongs to the values that are open stands

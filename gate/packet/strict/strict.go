@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
-	"github.com/handoff-gate/handoff-gate/gate/internal/lines"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 )
 
@@ -125,7 +124,7 @@ func (in Input) refusal(src []byte, err error) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	line := lines.New(src).Line(e.Offset)
+	line := jsondoc.StoppedAt(src, err).Line
 	out := &Error{Code: in.code(e.Problem, e.Key), Line: line}
 	var what string
 	switch e.Problem {
