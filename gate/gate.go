@@ -228,6 +228,18 @@ func Below(dir, p string) (rel string, ok bool) {
 	return "", false
 }
 
+// InGit tells whether a path with slashes leads into a folder of git's own, which
+// holds credentials and is no part of a project. Case does not matter: there are
+// file systems that do not tell it apart.
+func InGit(p string) bool {
+	for segment := range strings.SplitSeq(p, "/") {
+		if strings.EqualFold(segment, ".git") {
+			return true
+		}
+	}
+	return false
+}
+
 // WithoutCR removes every byte 0x0D, wherever it stands ("CR-free" in the
 // specification). It returns b itself when there is none.
 func WithoutCR(b []byte) []byte {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sethvargo/go-githubactions"
 
+	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/governance/doctor"
 )
 
@@ -368,9 +369,7 @@ func (r *inputReader) file(name string) string {
 		return ""
 	}
 	p, ok := fileBelow(v)
-	// Case does not matter for .git: some file systems ignore it.
-	inGit := slices.ContainsFunc(strings.Split(p, "/"), func(part string) bool { return strings.EqualFold(part, ".git") })
-	if !ok || strings.HasSuffix(v, "/") || inGit {
+	if !ok || strings.HasSuffix(v, "/") || gate.InGit(p) {
 		r.refuse(name, v)
 		return ""
 	}

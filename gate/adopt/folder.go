@@ -275,12 +275,10 @@ func (f *Folder) follow(name string) (string, error) {
 	case err != nil && !broken:
 		return "", fmt.Errorf("is a symbolic link that cannot be followed: %w", err)
 	}
-	for part := range strings.SplitSeq(rel, "/") {
-		if strings.EqualFold(part, ".git") {
-			return "", errGitDir
-		}
-	}
-	if broken {
+	switch {
+	case gate.InGit(rel):
+		return "", errGitDir
+	case broken:
 		return "", errBroken
 	}
 	return rel, nil

@@ -44,10 +44,8 @@ func (a *action) mayWrite(ctx context.Context, file string) error {
 		return err
 	}
 	defer root.Close()
-	for p := file; p != "."; p = path.Dir(p) {
-		if strings.EqualFold(path.Base(p), ".git") {
-			return errors.New("lies below .git")
-		}
+	if gate.InGit(file) {
+		return errors.New("lies below .git")
 	}
 	if err := realPath(root, file); err != nil {
 		return err

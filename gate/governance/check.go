@@ -110,7 +110,7 @@ func (j *Judge) follow(p string, limit int64) gate.Document {
 	switch target, outside, err := j.in.Follow(p); {
 	case outside:
 		doc.State, doc.Err = gate.NotRegular, errors.New("it is reached through a symbolic link that leaves the repository")
-	case err == nil && ofGit(target):
+	case err == nil && gate.InGit(target):
 		doc.State, doc.Err = gate.NotRegular, errors.New("it is reached through a symbolic link into git's own folder")
 	case err == nil && target != p:
 		doc = gate.ReadDocument(j.in.Work, target, limit)
@@ -122,17 +122,6 @@ func (j *Judge) follow(p string, limit int64) gate.Document {
 		doc.Err = fmt.Errorf("it is a symbolic link that cannot be followed: %w", err)
 	}
 	return doc
-}
-
-// ofGit tells whether a path of the repository is one of git's own files, which
-// hold credentials, and are no part of the project.
-func ofGit(p string) bool {
-	for segment := range strings.SplitSeq(p, "/") {
-		if strings.EqualFold(segment, ".git") {
-			return true
-		}
-	}
-	return false
 }
 
 // unread says why a document has no bytes, as the end of a sentence.
@@ -187,7 +176,7 @@ func (j *Judge) resolve(text string) (p, target, why string) {
 		return "", "", "it begins with a drive"
 	case local == ".." || strings.HasPrefix(local, "../"):
 		return "", "", "it leads out of the project"
-	case ofGit(local):
+	case gate.InGit(local):
 		return "", "", "it is in git's own folder"
 	}
 	p = j.path(path.Clean(text))
@@ -204,7 +193,7 @@ func (j *Judge) resolve(text string) (p, target, why string) {
 	if _, below := gate.Below(j.in.Project, target); !below && target != j.in.Project {
 		return "", "", "a symbolic link on its way leads out of the project"
 	}
-	if ofGit(target) {
+	if gate.InGit(target) {
 		return "", "", "a symbolic link on its way leads into git's own folder"
 	}
 	return p, target, ""
