@@ -2,6 +2,7 @@ package governance
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -83,6 +84,27 @@ func TestForbiddenMessage(t *testing.T) {
 	if want := "say it otherwise. Or exclude the file in the rule \"i\".\nfix: handoff-gate check ."; f[0].Remedy != want {
 		t.Errorf("%s", f[0].Remedy)
 	}
+}
+
+// The example of the page fits a project as it is meant for, but for what the page says
+// is not executed.
+func TestExampleOfThePage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/governance.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## An example\n")
+	_, example, found := strings.Cut(section, "```json\n")
+	example, _, ends := strings.Cut(example, "```")
+	if !found || !ends {
+		t.Fatal("the page has no example")
+	}
+	expect(t, fake.Files(map[string]string{
+		ConfigFile: example, "package.json": `{"name": "sample", "version": "2.0.0"}`, "CHANGELOG.md": changes,
+		"README.md": "# Sample 2.0.0\n\nnpm install sample@2.0.0\n\nIt has 350+ rules.\n", "docs/overview.md": "350+ rules\n",
+		"src/version.ts": "export const version = \"2.0.0\"\n", "src/kinds.ts": `const kinds = [{kind: "a"}, {kind: "b"}]`,
+		"docs/kinds.md": "# Kinds\n\n| Kind | |\n|---|---|\n| `a` | |\n| `b` | |\n", "scripts/count-rules.mjs": "console.log(361)\n",
+	}), "claims/floor-not-evaluated aahp.config.json:12")
 }
 
 func TestDocSync(t *testing.T) {
