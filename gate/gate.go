@@ -140,7 +140,7 @@ type Document struct {
 	State State
 	Entry Entry // zero when Absent
 	Data  []byte
-	Err   error // set when Unreadable, NotRegular or TooLarge
+	Err   error // never nil when NotRegular, TooLarge or Unreadable
 }
 
 // ReadDocument reads the file at path if it is regular and no larger than

@@ -7,6 +7,7 @@ import (
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/workflow"
+	"github.com/handoff-gate/handoff-gate/gate/policy"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 	"github.com/handoff-gate/handoff-gate/gate/rule"
 )
@@ -132,7 +133,7 @@ func (c *checker) proveScanner() scanner {
 	doc := gate.ReadDocument(c.NewSide, npm.Workflow, gate.MaxWorkflow)
 	switch doc.State {
 	case gate.Absent:
-		return unproven(c.config(), npm.Span, "it is not in the "+c.newSideName())
+		return unproven(c.config(), npm.Span, "it is not in the "+policy.NewSideName(c.Level))
 	case gate.NotRegular, gate.TooLarge:
 		return unproven(c.config(), npm.Span, doc.Err.Error())
 	case gate.Unreadable:
@@ -148,11 +149,4 @@ func (c *checker) proveScanner() scanner {
 		return unproven(npm.Workflow, report.Span{Line: problem.Line}, problem.Message)
 	}
 	return unproven(c.config(), npm.Span, err.Error())
-}
-
-func (c *checker) newSideName() string {
-	if c.Level == gate.CI {
-		return "commit"
-	}
-	return "index"
 }

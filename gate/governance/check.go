@@ -126,11 +126,8 @@ func (j *Judge) follow(p string, limit int64) gate.Document {
 
 // unread says why a document has no bytes, as the end of a sentence.
 func (j *Judge) unread(doc gate.Document) string {
-	switch {
-	case doc.State == gate.Absent:
+	if doc.State == gate.Absent {
 		return "it does not exist"
-	case doc.Err == nil:
-		return "the reason is unknown"
 	}
 	return j.clean(doc.Err.Error())
 }

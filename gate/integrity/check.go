@@ -78,9 +78,6 @@ func (j *Judgement) Layer(content []report.Finding, checked string) report.Layer
 	return report.Done(ID, Title, j.c.summary(checked), append(j.c.findings(), content...))
 }
 
-// Check is Judge and Layer for a caller without content checks.
-func Check(in Input) report.Layer { return Judge(in).Layer(nil, "content was not checked") }
-
 // key tells findings of two snapshots that are the same one.
 type key struct{ rule, path, subject string }
 
@@ -155,13 +152,8 @@ func (c *checker) summary(checked string) string {
 	for i, s := range c.in.Sets {
 		names[i] = s.Tree
 	}
-	var b strings.Builder
-	failed := len(c.failedFiles)
-	fmt.Fprintf(&b, "%d indexed, %d verified, %d failed; read from the %s", c.indexed, c.verified, failed, strings.Join(names, " and the "))
-	if checked != "" {
-		b.WriteString("; " + checked)
-	}
-	return b.String()
+	return fmt.Sprintf("%d indexed, %d verified, %d failed; read from the %s; %s",
+		c.indexed, c.verified, len(c.failedFiles), strings.Join(names, " and the "), checked)
 }
 
 // judge takes the steps of aahp-verify.md 4 for one snapshot.
@@ -193,9 +185,9 @@ func (c *checker) judge(set *snapshot.Set) {
 		return
 	case gate.Present:
 	}
-	doc, err := ParseManifest(m.Data)
-	if err != nil {
-		c.add(ManifestInvalid, manifestPath, "", err.Span, "MANIFEST.json cannot be used: "+err.Message,
+	doc, bad := ParseManifest(m.Data)
+	if bad != nil {
+		c.add(ManifestInvalid, manifestPath, "", bad.Span, "MANIFEST.json cannot be used: "+bad.Message,
 			"Restore the committed manifest; if that one is broken too, regenerate it with --force: "+c.in.Commands.Regen+" --force", c.restore(manifestPath))
 		return
 	}
@@ -411,7 +403,7 @@ func (c *checker) unindexed(set *snapshot.Set, files *jsondoc.Value) {
 func (c *checker) compare(commit, checkout *snapshot.Set) {
 	names := append([]string{}, Canonical...)
 	for _, s := range []*snapshot.Set{commit, checkout} {
-		if doc, err := ParseManifest(s.Manifest.Data); err == nil {
+		if doc, bad := ParseManifest(s.Manifest.Data); bad == nil {
 			if files := doc.Root.Get("files"); files.Is(jsondoc.Object) {
 				for _, m := range files.Members {
 					names = append(names, m.Key)
@@ -442,19 +434,17 @@ func (c *checker) compare(commit, checkout *snapshot.Set) {
 	}
 }
 
-// ManifestError is why a manifest cannot be used, and where.
-type ManifestError struct {
+// Unusable is why a manifest cannot be used, and where.
+type Unusable struct {
 	Span    report.Span
 	Message string
 }
 
-func (e *ManifestError) Error() string { return e.Message }
-
 // ParseManifest reads MANIFEST.json under the rules of aahp-verify.md 3.1.
-func ParseManifest(data []byte) (*jsondoc.Document, *ManifestError) {
+func ParseManifest(data []byte) (*jsondoc.Document, *Unusable) {
 	doc, err := jsondoc.Parse(data, jsondoc.Options{MaxDepth: gate.MaxDepth})
 	if err != nil {
-		e := &ManifestError{Message: err.Error()}
+		e := &Unusable{Message: err.Error()}
 		var at *jsondoc.Error
 		if errors.As(err, &at) {
 			e.Span = report.Span{Line: jsondoc.StoppedAt(data, err).Line}
@@ -465,7 +455,7 @@ func ParseManifest(data []byte) (*jsondoc.Document, *ManifestError) {
 		return nil, e
 	}
 	if doc.Root.Kind != jsondoc.Object {
-		return nil, &ManifestError{Span: report.Span{Line: 1}, Message: "its top level is no object"}
+		return nil, &Unusable{Span: report.Span{Line: 1}, Message: "its top level is no object"}
 	}
 	return doc, nil
 }

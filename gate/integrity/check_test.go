@@ -77,6 +77,11 @@ func set(t *testing.T, tree gate.Tree) *snapshot.Set {
 	return s
 }
 
+// judged is the layer without content checks.
+func judged(in integrity.Input) report.Layer {
+	return integrity.Judge(in).Layer(nil, "content was not checked")
+}
+
 func check(t *testing.T, trees ...fake.Tree) report.Layer {
 	t.Helper()
 	names := []string{gate.WorkingTree}
@@ -87,7 +92,7 @@ func check(t *testing.T, trees ...fake.Tree) report.Layer {
 	for i, tree := range trees {
 		in.Sets = append(in.Sets, set(t, named{tree, names[i]}))
 	}
-	return integrity.Check(in)
+	return judged(in)
 }
 
 // places lists findings as "RULE PATH:LINE", without the group of the rule.
@@ -280,7 +285,7 @@ func TestProjectInAFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	layer := integrity.Check(integrity.Input{Project: "packages/api", Sets: []*snapshot.Set{s}})
+	layer := judged(integrity.Input{Project: "packages/api", Sets: []*snapshot.Set{s}})
 	if len(layer.Findings) != 1 || layer.Findings[0].Path != "packages/api/.ai/handoff/LOG.md" {
 		t.Errorf("got %+v", layer.Findings)
 	}

@@ -5,8 +5,10 @@
 package pointer
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate"
@@ -95,10 +97,7 @@ func (notObjectError) Error() string { return "its top level is no object" }
 // notObjectError, or says why the bytes are not there.
 func read(manifest gate.Document) (recorded, error) {
 	if manifest.State != gate.Present {
-		if manifest.Err != nil {
-			return recorded{}, manifest.Err
-		}
-		return recorded{}, errors.New("it cannot be read")
+		return recorded{}, cmp.Or(manifest.Err, fs.ErrNotExist)
 	}
 	doc, err := jsondoc.Parse(manifest.Data, jsondoc.Options{MaxDepth: gate.MaxDepth})
 	if err != nil {
@@ -276,8 +275,5 @@ func restore(in Input, path string) string {
 }
 
 func reason(err error) string {
-	if err == nil {
-		return "the reason is not known"
-	}
 	return safetext.Cut(strings.TrimRight(err.Error(), ". \n"), 300)
 }

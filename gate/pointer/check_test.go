@@ -67,7 +67,7 @@ func TestCheck(t *testing.T) {
 			rule: ManifestUnreadable, severity: report.Error, line: 1, fix: "git checkout HEAD -- " + path,
 		},
 		{name: "too large", manifest: gate.Document{State: gate.TooLarge, Err: errors.New("it is larger than its limit")}, rule: ManifestUnreadable, severity: report.Error, message: "larger", fix: "git checkout HEAD -- " + path},
-		{name: "unreadable", manifest: gate.Document{State: gate.Unreadable}, rule: ManifestUnreadable, severity: report.Error, fix: "git checkout HEAD -- " + path},
+		{name: "unreadable", manifest: gate.Document{State: gate.Unreadable, Err: errors.New("permission denied")}, rule: ManifestUnreadable, severity: report.Error, fix: "git checkout HEAD -- " + path},
 		{
 			name: "a project with a name that cannot be pasted", manifest: raw("{"), rule: ManifestUnreadable, severity: report.Error, line: 1,
 			change: func(in *Input) { in.Project = "a\nb" }, fix: "again",

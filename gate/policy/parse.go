@@ -19,9 +19,11 @@ import (
 // hold some hundred thousand broken entries, and nobody reads more than these.
 const maxProblems = 50
 
-// BuiltInChecks are the ids that a declared check may not take
-// (aahp-verify.md 8.3).
-var BuiltInChecks = []string{"license-matches", "manifest-integrity"}
+// The built-in checks, whose ids a declared check may not take (aahp-verify.md 8.3).
+const (
+	LicenseMatches    = "license-matches"
+	ManifestIntegrity = "manifest-integrity"
+)
 
 // maxColumnWork bounds the bytes read to count columns, see reader.at.
 const maxColumnWork = 4 << 20
@@ -32,6 +34,9 @@ var (
 	jobPattern      = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,99}$`)
 	checkIDPattern  = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 )
+
+// IsCheckID tells whether a text has the form of a check's id.
+func IsCheckID(s string) bool { return checkIDPattern.MatchString(s) }
 
 // Parse reads one copy of aahp.config.json and judges it by all rules of
 // aahp-verify.md 3.1 to 3.3. An absent file is the built-in policy, without a
@@ -49,13 +54,9 @@ func Parse(doc gate.Document) Copy {
 		whole(report.Span{}, fmt.Sprintf("%s is larger than %d bytes", ConfigFile, gate.MaxConfig))
 		return c
 	case gate.Unreadable:
-		whole(report.Span{}, ConfigFile+" cannot be read: "+reason(doc.Err))
+		whole(report.Span{}, ConfigFile+" cannot be read: "+safetext.Clean(doc.Err.Error()))
 		return c
 	case gate.Present:
-	}
-	if len(doc.Data) > gate.MaxConfig {
-		whole(report.Span{}, fmt.Sprintf("%s is larger than %d bytes", ConfigFile, gate.MaxConfig))
-		return c
 	}
 	root, err := jsondoc.Parse(doc.Data, jsondoc.Options{MaxDepth: gate.MaxDepth})
 	if err != nil {
@@ -90,21 +91,13 @@ func Parse(doc gate.Document) Copy {
 func jsonProblem(src []byte, err error) (report.Span, string) {
 	var e *jsondoc.Error
 	if !errors.As(err, &e) {
-		return report.Span{}, reason(err)
+		return report.Span{}, safetext.Clean(err.Error())
 	}
 	message := e.Error()
 	if e.Problem == jsondoc.EqualKeys {
 		message = fmt.Sprintf("an object has the key %s twice", quote(e.Key))
 	}
 	return jsondoc.StoppedAt(src, err), message
-}
-
-// reason is the text of an error for a message; never empty.
-func reason(err error) string {
-	if err == nil {
-		return "the reason is unknown"
-	}
-	return safetext.Clean(err.Error())
 }
 
 func quote(s string) string { return `"` + safetext.Clean(s) + `"` }
@@ -394,7 +387,7 @@ func (r *reader) checks(v *jsondoc.Value, path string) []DeclaredCheck {
 		}
 		if c.ID != "" {
 			id := item.Get("id")
-			if slices.Contains(BuiltInChecks, c.ID) {
+			if c.ID == LicenseMatches || c.ID == ManifestIntegrity {
 				r.bad(r.at(id), fmt.Sprintf("%s.id is %q, which is a built-in check", path, c.ID))
 			}
 			if line, twice := firstLine[c.ID]; twice {

@@ -260,11 +260,9 @@ func TestEveryProblemIsReported(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
-	tooBig := present(strings.Repeat(" ", gate.MaxConfig) + "{}")
 	for name, doc := range map[string]gate.Document{
-		"larger than the limit": tooBig,
-		"found too large":       {State: gate.TooLarge, Err: errors.New("it is larger than its limit")},
-		"unreadable":            {State: gate.Unreadable, Err: errors.New("no such object\x1b[2J")},
+		"too large":  {State: gate.TooLarge, Err: errors.New("it is larger than its limit")},
+		"unreadable": {State: gate.Unreadable, Err: errors.New("no such object\x1b[2J")},
 	} {
 		c := policy.Parse(doc)
 		if len(c.Problems) != 1 || c.Problems[0].Section != policy.WholeFile {

@@ -2,11 +2,11 @@ package policy
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
+	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
@@ -123,9 +123,6 @@ func (p *Policies) apply(in Input) {
 		p.Unavailable = true
 	case p.Base.Document.State == gate.Unreadable:
 		p.Unavailable, p.BaseErr = true, p.Base.Document.Err
-		if p.BaseErr == nil {
-			p.BaseErr = errors.New("the reason is unknown")
-		}
 	case p.Base.broken():
 		p.BaseBroken = true
 	default:
@@ -171,14 +168,14 @@ func configProblems(in Input, head Copy) []ConfigProblem {
 	switch in.NewSide.State {
 	case gate.Absent:
 		if k := in.Working; k.State != gate.Absent && k.Entry.Kind != gate.Folder {
-			add(Untracked, report.Span{}, fmt.Sprintf("%s is in the working tree, but not in the %s that is judged", ConfigFile, newSideName(in.Level)))
+			add(Untracked, report.Span{}, fmt.Sprintf("%s is in the working tree, but not in the %s that is judged", ConfigFile, NewSideName(in.Level)))
 		}
 		return out
 	case gate.NotRegular:
-		add(Irregular, report.Span{}, fmt.Sprintf("%s is %s in the %s, a regular file is expected", ConfigFile, in.NewSide.Entry.Kind.Article(), newSideName(in.Level)))
+		add(Irregular, report.Span{}, fmt.Sprintf("%s is %s in the %s, a regular file is expected", ConfigFile, in.NewSide.Entry.Kind.Article(), NewSideName(in.Level)))
 		return out
 	case gate.Unreadable:
-		add(Unavailable, report.Span{}, fmt.Sprintf("%s of the %s cannot be read: %s", ConfigFile, newSideName(in.Level), reason(in.NewSide.Err)))
+		add(Unavailable, report.Span{}, fmt.Sprintf("%s of the %s cannot be read: %s", ConfigFile, NewSideName(in.Level), safetext.Clean(in.NewSide.Err.Error())))
 		return out
 	case gate.Present, gate.TooLarge:
 	}
@@ -194,14 +191,14 @@ func configProblems(in Input, head Copy) []ConfigProblem {
 // unstaged compares the working tree's copy with the new side's, CR-free; ""
 // when they agree.
 func unstaged(in Input) string {
-	side := newSideName(in.Level)
+	side := NewSideName(in.Level)
 	switch in.Working.State {
 	case gate.Absent:
 		return fmt.Sprintf("%s is in the %s, but gone from the working tree", ConfigFile, side)
 	case gate.NotRegular:
 		return fmt.Sprintf("%s is a regular file in the %s, but %s in the working tree", ConfigFile, side, in.Working.Entry.Kind.Article())
 	case gate.Unreadable:
-		return fmt.Sprintf("%s in the working tree cannot be compared with the %s: %s", ConfigFile, side, reason(in.Working.Err))
+		return fmt.Sprintf("%s in the working tree cannot be compared with the %s: %s", ConfigFile, side, safetext.Clean(in.Working.Err.Error()))
 	case gate.Present, gate.TooLarge:
 	}
 	if in.NewSide.State == gate.TooLarge && in.Working.State == gate.TooLarge {
@@ -214,8 +211,8 @@ func unstaged(in Input) string {
 	return ""
 }
 
-// newSideName is how messages call the new side of layer 2.
-func newSideName(level gate.Level) string {
+// NewSideName is how messages call the new side of layer 2.
+func NewSideName(level gate.Level) string {
 	if level == gate.CI {
 		return "commit"
 	}

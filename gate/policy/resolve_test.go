@@ -13,11 +13,11 @@ import (
 
 var (
 	absent  = gate.Document{Path: policy.ConfigFile}
-	link    = gate.Document{State: gate.NotRegular, Entry: gate.Entry{Kind: gate.Symlink}}
-	folder  = gate.Document{State: gate.NotRegular, Entry: gate.Entry{Kind: gate.Folder}}
-	merging = gate.Document{State: gate.NotRegular, Entry: gate.Entry{Kind: gate.Unmerged}}
+	link    = gate.Document{State: gate.NotRegular, Err: gate.ErrNotRegular, Entry: gate.Entry{Kind: gate.Symlink}}
+	folder  = gate.Document{State: gate.NotRegular, Err: gate.ErrNotRegular, Entry: gate.Entry{Kind: gate.Folder}}
+	merging = gate.Document{State: gate.NotRegular, Err: gate.ErrNotRegular, Entry: gate.Entry{Kind: gate.Unmerged}}
 	lost    = gate.Document{State: gate.Unreadable, Err: errors.New("missing blob")}
-	huge    = gate.Document{State: gate.TooLarge}
+	huge    = gate.Document{State: gate.TooLarge, Err: errors.New("it is larger than its limit")}
 
 	loose  = present(`{"handoffImpact": {"nonImpactingModifiedFiles": [{"file": "a.md", "reason": "r"}]}, "trustTtl": {"graceDays": 30}}`)
 	strict = present(`{"trustTtl": {"enforce": true}}`)

@@ -214,9 +214,8 @@ func decideTrust(_ context.Context, s *source, res *result) (report.Layer, error
 	}
 	in := trust.Input{
 		Project: s.p.Path, Commands: s.p.Commands,
-		Register:   gate.ReadDocument(s.judged, gate.Join(s.p.Path, trust.RegisterFile), gate.MaxTrustRegister),
-		ConfigPath: gate.Join(s.p.Path, policy.ConfigFile),
-		Applied:    s.policies.Applied, Source: s.policies.From, HeadTrust: s.policies.Head.Policy.Trust,
+		Register: gate.ReadDocument(s.judged, gate.Join(s.p.Path, trust.RegisterFile), gate.MaxTrustRegister),
+		Applied:  s.policies.Applied, Source: s.policies.From, HeadTrust: s.policies.Head.Policy.Trust,
 		HeadProblems: s.policies.Head.Problems, PolicyUnavailable: s.policies.Unavailable, PolicyErr: s.policies.BaseErr,
 		Today: r.o.Now, ChecksOff: r.o.ChecksOff, NoProgramHint: r.o.NoProgramHint,
 		PackageJSON: gate.ReadDocument(r.c.Work, gate.Join(s.p.Path, "package.json"), gate.MaxPackageJSON),

@@ -210,11 +210,8 @@ func decode(doc gate.Document) (parsed *jsondoc.Document, span report.Span, why 
 
 // noBytes says why a document has no bytes.
 func noBytes(doc gate.Document) string {
-	switch {
-	case doc.State == gate.Absent:
+	if doc.State == gate.Absent {
 		return "it does not exist"
-	case doc.Err == nil:
-		return "it cannot be read"
 	}
 	return safetext.Clean(doc.Err.Error())
 }

@@ -407,7 +407,7 @@ func TestNotEvaluated(t *testing.T) {
 		{"no configuration", soundManifest, gate.Document{Path: configPath}, ""},
 		{"no manifest", gate.Document{Path: manifestPath}, soundConfig, manifestPath + ":0:0 schema/not-evaluated"},
 		{"manifest is a link", with(manifestPath, gate.NotRegular, broken), soundConfig, manifestPath + ":0:0 schema/not-evaluated"},
-		{"manifest is too large", with(manifestPath, gate.TooLarge, nil), soundConfig, manifestPath + ":0:0 schema/not-evaluated"},
+		{"manifest is too large", with(manifestPath, gate.TooLarge, errors.New("it is larger than its limit")), soundConfig, manifestPath + ":0:0 schema/not-evaluated"},
 		{"manifest is empty", document(manifestPath, ""), soundConfig, manifestPath + ":1:1 schema/not-evaluated"},
 		{"manifest has equal keys", document(manifestPath, "{\"a\": 1,\n  \"a\": 2}"), soundConfig, manifestPath + ":2:3 schema/not-evaluated"},
 		{"manifest has a byte order mark", document(manifestPath, "\ufeff{}"), soundConfig, manifestPath + ":1:1 schema/not-evaluated"},
@@ -511,7 +511,7 @@ func TestDocumentsAreJudgedApart(t *testing.T) {
 	if got := found(Check(in)); !slices.Equal(got, []string{".ai/handoff/x.json:1:2 schema/not-evaluated"}) {
 		t.Errorf("%q", got)
 	}
-	in.Files = files(gate.Document{Path: ".ai/handoff/x.json", State: gate.TooLarge}, gate.Document{Path: ".ai/handoff/gone.json"})
+	in.Files = files(gate.Document{Path: ".ai/handoff/x.json", State: gate.TooLarge, Err: errors.New("it is larger than its limit")}, gate.Document{Path: ".ai/handoff/gone.json"})
 	if got := found(Check(in)); !slices.Equal(got, []string{".ai/handoff/x.json:0:0 schema/not-evaluated"}) {
 		t.Errorf("%q", got)
 	}

@@ -7,7 +7,6 @@ package trust
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -29,19 +28,12 @@ const (
 // RegisterFile is the register, relative to the project.
 const RegisterFile = gate.HandoffDir + "/TRUST.md"
 
-// The built-in checks. A policy cannot declare these ids.
-const (
-	LicenseMatches    = "license-matches"
-	ManifestIntegrity = "manifest-integrity"
-)
-
 // Input is what the layer judges.
 type Input struct {
 	Project  string // from the repository's top level; "." for the top level itself
 	Commands gate.Commands
 
-	Register   gate.Document // TRUST.md as layer 4's row of sources says, limit gate.MaxTrustRegister
-	ConfigPath string        // of aahp.config.json, from the top level; "": at the project's root
+	Register gate.Document // TRUST.md as layer 4's row of sources says, limit gate.MaxTrustRegister
 
 	// Applied is the policy that may enforce and name programs: the built-in
 	// one where the file is absent or the copy to be applied is broken.
@@ -105,16 +97,6 @@ type Plan struct {
 	waiting  []Row // the rows of the checks in Run
 }
 
-// Check decides the whole layer, where run runs one declared check.
-func Check(in Input, run func(policy.DeclaredCheck) Outcome) report.Layer {
-	plan := Prepare(in)
-	outcomes := make(map[string]Outcome, len(plan.Run))
-	for _, c := range plan.Run {
-		outcomes[c.ID] = run(c)
-	}
-	return plan.Finish(outcomes)
-}
-
 // Prepare judges everything but the declared checks.
 func Prepare(in Input) *Plan {
 	p := &Plan{in: in, trust: in.Applied.Trust}
@@ -164,10 +146,7 @@ func (p *Plan) Finish(outcomes map[string]Outcome) report.Layer {
 // judged by then.
 func (p *Plan) policyProblems() {
 	in := p.in
-	path := in.ConfigPath
-	if path == "" {
-		path = gate.Join(in.Project, policy.ConfigFile)
-	}
+	path := gate.Join(in.Project, policy.ConfigFile)
 	broken := false
 	for _, problem := range in.HeadProblems {
 		if problem.Section != policy.WholeFile && problem.Section != policy.TrustTTL {
@@ -203,10 +182,7 @@ func (p *Plan) readable() bool {
 	case gate.Absent, gate.Present:
 		return true
 	case gate.NotRegular, gate.TooLarge, gate.Unreadable:
-		why = "it cannot be read"
-		if doc.Err != nil {
-			why = safetext.Clean(doc.Err.Error())
-		}
+		why = safetext.Clean(doc.Err.Error())
 	}
 	p.notes = append(p.notes, "NOT EVALUATED: the register cannot be read")
 	p.findings.Add(RegisterUnreadable.At(p.path(), report.Span{},
@@ -227,8 +203,8 @@ func (p *Plan) judgeRows() {
 	}
 	planned := map[string]bool{}
 	builtIn := map[string]func() (string, bool){
-		LicenseMatches: sync.OnceValues(func() (string, bool) { return licenseMatches(p.in) }),
-		ManifestIntegrity: func() (string, bool) {
+		policy.LicenseMatches: sync.OnceValues(func() (string, bool) { return licenseMatches(p.in) }),
+		policy.ManifestIntegrity: func() (string, bool) {
 			return fmt.Sprintf("the layer integrity has %s in this run", plural.Of(p.in.IntegrityErrors, "error")), p.in.IntegrityErrors == 0
 		},
 	}
@@ -238,14 +214,14 @@ func (p *Plan) judgeRows() {
 		case r.Status != "verified":
 		case r.Check == "":
 			p.judgeDate(r, today)
-		case !checkID.MatchString(r.Check):
+		case !policy.IsCheckID(r.Check):
 			p.enforced(CheckIDInvalid, at(r),
 				fmt.Sprintf("The Check cell of the verified row %s is %s, which is no name of a check; nothing was run. Expected: at most 64 lower-case letters, digits and hyphens.", label(r), quote(r.Check)),
 				"Write the name of a check, in lower-case letters, digits and hyphens. It is a name, not a command.")
 		case builtIn[r.Check] != nil:
 			if why, ok := builtIn[r.Check](); !ok {
 				remedy := failedRemedy
-				if r.Check == ManifestIntegrity {
+				if r.Check == policy.ManifestIntegrity {
 					remedy = "Mend what the layer integrity reports; the row itself needs no edit."
 				}
 				p.enforced(CheckFailed, at(r),
@@ -270,7 +246,7 @@ func (p *Plan) judgeRows() {
 		default:
 			p.enforced(CheckUnknown, at(r),
 				fmt.Sprintf("The verified row %s names the check %s, which is neither built in (%s, %s) nor declared in trustTtl.checks of the policy that is applied; nothing was run.",
-					label(r), r.Check, LicenseMatches, ManifestIntegrity),
+					label(r), r.Check, policy.LicenseMatches, policy.ManifestIntegrity),
 				"Use a built-in check or declare this one in trustTtl.checks of "+policy.ConfigFile+".")
 		}
 	})
@@ -439,8 +415,6 @@ func (c census) String() string {
 	return fmt.Sprintf("%s: %d verified (%d check-backed, %d dated, %d with neither), %d assumed, %d untested, %d other",
 		plural.Of(c.rows, "row"), c.verified, c.checked, c.dated, c.neither, c.assumed, c.untested, c.other)
 }
-
-var checkID = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
 
 // date reads exactly YYYY-MM-DD as a number of days. The 31st of February is
 // the 3rd of March, as calendar arithmetic gives it.

@@ -105,6 +105,16 @@ type want struct {
 
 // TestCheck fires every rule of the layer in the right place, each beside a
 // twin that stays silent.
+// decide decides the whole layer, where run runs one declared check.
+func decide(in Input, run func(policy.DeclaredCheck) Outcome) report.Layer {
+	plan := Prepare(in)
+	outcomes := make(map[string]Outcome, len(plan.Run))
+	for _, c := range plan.Run {
+		outcomes[c.ID] = run(c)
+	}
+	return plan.Finish(outcomes)
+}
+
 func TestCheck(t *testing.T) {
 	const mit = `{"license":"MIT"}`
 	const mitText = "MIT License\n\nPermission is hereby   granted,\nfree of charge, to any person\n"
@@ -144,8 +154,12 @@ func TestCheck(t *testing.T) {
 			}),
 			want: []want{{RegisterUnreadable, report.Error, path, 0}},
 		},
-		{name: "register too large", in: input("", func(in *Input) { in.Register = gate.Document{State: gate.TooLarge} }), want: []want{{RegisterUnreadable, report.Error, path, 0}}},
-		{name: "register unreadable", in: input("", func(in *Input) { in.Register = gate.Document{State: gate.Unreadable} }), want: []want{{RegisterUnreadable, report.Error, path, 0}}},
+		{name: "register too large", in: input("", func(in *Input) {
+			in.Register = gate.Document{State: gate.TooLarge, Err: errors.New("it is larger than its limit")}
+		}), want: []want{{RegisterUnreadable, report.Error, path, 0}}},
+		{name: "register unreadable", in: input("", func(in *Input) {
+			in.Register = gate.Document{State: gate.Unreadable, Err: errors.New("permission denied")}
+		}), want: []want{{RegisterUnreadable, report.Error, path, 0}}},
 
 		{name: "empty register", in: input(""), want: []want{{NotEvaluated, report.Warning, path, 1}}},
 		{name: "no table", in: input("# Trust\n\nAll is well.\n", enforce), want: []want{{NotEvaluated, report.Error, path, 1}}},
@@ -190,14 +204,14 @@ func TestCheck(t *testing.T) {
 		},
 		{
 			name: "checks are off, a built-in one is judged all the same",
-			in:   input(head+row("verified", "2020-01-01", ManifestIntegrity), enforce, func(in *Input) { in.ChecksOff, in.IntegrityErrors = "off", 1 }),
+			in:   input(head+row("verified", "2020-01-01", policy.ManifestIntegrity), enforce, func(in *Input) { in.ChecksOff, in.IntegrityErrors = "off", 1 }),
 			want: onRow(CheckFailed, report.Error),
 		},
 
-		{name: "manifest-integrity holds", in: input(head+row("verified", "2020-01-01", ManifestIntegrity), enforce)},
-		{name: "manifest-integrity fails", in: input(head+row("verified", "2099-01-01", ManifestIntegrity), func(in *Input) { in.IntegrityErrors = 2 }), want: onRow(CheckFailed, report.Warning)},
-		{name: "license-matches holds", in: input(head+row("verified", "2020-01-01", LicenseMatches), enforce, license(mit, "LICENSE", mitText))},
-		{name: "license-matches fails", in: input(head+row("verified", "2099-01-01", LicenseMatches), enforce, license(mit, "LICENSE", "All rights reserved.")), want: onRow(CheckFailed, report.Error)},
+		{name: "manifest-integrity holds", in: input(head+row("verified", "2020-01-01", policy.ManifestIntegrity), enforce)},
+		{name: "manifest-integrity fails", in: input(head+row("verified", "2099-01-01", policy.ManifestIntegrity), func(in *Input) { in.IntegrityErrors = 2 }), want: onRow(CheckFailed, report.Warning)},
+		{name: "license-matches holds", in: input(head+row("verified", "2020-01-01", policy.LicenseMatches), enforce, license(mit, "LICENSE", mitText))},
+		{name: "license-matches fails", in: input(head+row("verified", "2099-01-01", policy.LicenseMatches), enforce, license(mit, "LICENSE", "All rights reserved.")), want: onRow(CheckFailed, report.Error)},
 
 		{
 			name: "a broken policy of the change, a sound one of the base applied",
@@ -231,7 +245,7 @@ func TestCheck(t *testing.T) {
 			if tc.run == nil {
 				tc.run = passing
 			}
-			l := Check(tc.in, tc.run)
+			l := decide(tc.in, tc.run)
 			var got []want
 			for _, f := range l.Findings {
 				w := want{severity: f.Severity, path: f.Path, line: f.Line}
@@ -318,7 +332,7 @@ func TestSummary(t *testing.T) {
 	}{
 		{
 			"all kinds of rows",
-			input(head + good + row("verified", "x", ManifestIntegrity) + row("verified", "-", "-") + row("assumed", "-", "-") +
+			input(head + good + row("verified", "x", policy.ManifestIntegrity) + row("verified", "-", "-") + row("assumed", "-", "-") +
 				row("untested", "-", "-") + row("untested", "-", "-") + row("planned", "-", "-")),
 			"7 rows: 3 verified (1 check-backed, 1 dated, 1 with neither), 1 assumed, 2 untested, 1 other",
 		},
@@ -348,7 +362,7 @@ func TestSummary(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := Check(tc.in, passing).Summary; got != tc.want {
+			if got := decide(tc.in, passing).Summary; got != tc.want {
 				t.Errorf("got  %s\nwant %s", got, tc.want)
 			}
 		})
@@ -358,8 +372,8 @@ func TestSummary(t *testing.T) {
 // TestPlan shows which checks are asked for: those that a verified row names,
 // in the order of their first row, each once.
 func TestPlan(t *testing.T) {
-	in := input(head+row("assumed", "", "unused")+row("verified", "", "b")+row("verified", "", "a")+row("verified", "", "b")+row("verified", "", ManifestIntegrity),
-		declare("unused", "a", "b", ManifestIntegrity))
+	in := input(head+row("assumed", "", "unused")+row("verified", "", "b")+row("verified", "", "a")+row("verified", "", "b")+row("verified", "", policy.ManifestIntegrity),
+		declare("unused", "a", "b", policy.ManifestIntegrity))
 	plan := Prepare(in)
 	var ids []string
 	for _, c := range plan.Run {
@@ -385,7 +399,7 @@ func TestPlan(t *testing.T) {
 func TestMessages(t *testing.T) {
 	in := input(head+row("verified", "", "build")+row("verified", "", "build"), declare("build"))
 	in.NoProgramHint = "The image holds no shell."
-	l := Check(in, failing)
+	l := decide(in, failing)
 	if got, want := l.Findings[0].Message, "The check build of the verified row “Row” fails: exit status 3. It printed last:\n  | one\n  | ::error::two"; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
@@ -395,22 +409,22 @@ func TestMessages(t *testing.T) {
 	if strings.Contains(l.Findings[0].Remedy, "shell") {
 		t.Error("the hint belongs to a program that was not found")
 	}
-	if l = Check(in, absent); !strings.HasPrefix(l.Findings[0].Remedy, "The image holds no shell.\n") {
+	if l = decide(in, absent); !strings.HasPrefix(l.Findings[0].Remedy, "The image holds no shell.\n") {
 		t.Errorf("remedy %q", l.Findings[0].Remedy)
 	}
 	in = input(head + "| \u202eEvil\x1b[31m \\| name | verified | - | - | " + strings.Repeat("x", 500) + " | - |\n")
-	for _, f := range Check(in, passing).Findings {
+	for _, f := range decide(in, passing).Findings {
 		sound(t, f)
 		if len(f.Message) > 600 {
 			t.Errorf("%d bytes: %s", len(f.Message), f.Message)
 		}
 	}
 	in = input(head+good, func(in *Input) { in.PolicyUnavailable, in.PolicyErr = true, errors.New("fatal: missing blob\x1b.\n") })
-	if f := Check(in, passing).Findings[0]; !strings.Contains(f.Message, "could not be read there: fatal: missing blob. No row") {
+	if f := decide(in, passing).Findings[0]; !strings.Contains(f.Message, "could not be read there: fatal: missing blob. No row") {
 		t.Errorf("%q", f.Message)
 	}
 	in = input(head+row("verified", "2026-03-01", "-"), enforce)
-	if f := Check(in, passing).Findings[0]; !strings.Contains(f.Message, "9 days ago") || !strings.Contains(f.Remedy, "In 6 days it blocks.") {
+	if f := decide(in, passing).Findings[0]; !strings.Contains(f.Message, "9 days ago") || !strings.Contains(f.Remedy, "In 6 days it blocks.") {
 		t.Errorf("%q, %q", f.Message, f.Remedy)
 	}
 }
@@ -485,7 +499,6 @@ func TestLicenseMatches(t *testing.T) {
 		{"license is not in the list", license(`{"license":"SEE LICENSE IN LICENSE"}`, "LICENSE", mit), "“SEE LICENSE IN LICENSE”"},
 		{"license in another case", license(`{"license":"mit"}`, "LICENSE", mit), "“mit”"},
 		{"no license file", license(`{"license":"MIT"}`, "", ""), "none of LICENSE, LICENSE.md"},
-		{"the license file is too large", license(`{"license":"MIT"}`, "LICENSE", mit+strings.Repeat(" ", MaxLicense)), "larger than"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			why, ok := licenseMatches(input("", tc.change))

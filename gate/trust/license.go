@@ -71,10 +71,7 @@ func licenseMatches(in Input) (why string, ok bool) {
 	case gate.Absent:
 		return "the project has none of " + strings.Join(LicenseNames(), ", "), false
 	case gate.NotRegular, gate.TooLarge, gate.Unreadable:
-		return fmt.Sprintf("%s cannot be read: %s", name, reason(in.License)), false
-	}
-	if len(in.License.Data) > MaxLicense {
-		return fmt.Sprintf("%s is larger than a license text", name), false
+		return fmt.Sprintf("%s cannot be read: %s", name, safetext.Clean(in.License.Err.Error())), false
 	}
 	text := strings.Join(strings.Fields(strings.ToLower(string(in.License.Data))), " ")
 	from := 0
@@ -105,7 +102,7 @@ func declaredLicense(doc gate.Document) (string, error) {
 	case gate.Absent:
 		return "", errors.New("the project has no package.json that declares a license")
 	case gate.NotRegular, gate.TooLarge, gate.Unreadable:
-		return "", errors.New("package.json cannot be read: " + reason(doc))
+		return "", errors.New("package.json cannot be read: " + safetext.Clean(doc.Err.Error()))
 	}
 	parsed, err := jsondoc.Parse(doc.Data, jsondoc.Options{MaxDepth: gate.MaxDepth})
 	if err != nil {
@@ -119,11 +116,4 @@ func declaredLicense(doc gate.Document) (string, error) {
 		return "", fmt.Errorf("the license of package.json is a value of the kind %s, not a string", v.Kind)
 	}
 	return v.Text, nil
-}
-
-func reason(doc gate.Document) string {
-	if doc.Err == nil {
-		return "the reason is not known"
-	}
-	return safetext.Clean(doc.Err.Error())
 }
