@@ -26,7 +26,7 @@ func TestAgreesWithActionlint(t *testing.T) {
 		t.Fatal(err)
 	}
 	program := filepath.Join(t.TempDir(), "actionlint")
-	build := exec.CommandContext(t.Context(), "go", "build", "-modfile=.github/tools/workflows.mod", "-o", program, "./gate/governance/audit/testdata/actionlint")
+	build := exec.CommandContext(t.Context(), "go", "build", "-modfile=.github/tools/workflows/go.mod", "-o", program, "./gate/governance/audit/testdata/actionlint")
 	build.Dir = top
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Skipf("SKIPPED: actionlint cannot be built here (no module proxy?): %v\n%s", err, output)

@@ -32,7 +32,7 @@ func tool(t *testing.T, pkg string) string {
 	}
 	return tools[pkg].get(t, name, func() string {
 		file := filepath.Join(shared, name)
-		cmd := exec.CommandContext(t.Context(), "go", "build", "-modfile=.github/tools/workflows.mod", "-o", file, pkg)
+		cmd := exec.CommandContext(t.Context(), "go", "build", "-modfile=.github/tools/workflows/go.mod", "-o", file, pkg)
 		cmd.Dir = root(t)
 		if output, err := cmd.CombinedOutput(); err != nil {
 			t.Skipf("SKIPPED: %s cannot be built here (no module proxy?): %v\n%s", pkg, err, output)
@@ -85,17 +85,29 @@ func TestActionlint(t *testing.T) {
 type workflow struct {
 	Permissions yaml.Node
 	Jobs        map[string]struct {
-		Uses  string
-		Steps []struct {
+		Permissions map[string]string
+		Uses        string
+		Steps       []struct {
 			Uses, Run string
 			With      map[string]string
 		}
 	}
 }
 
+// writes are the permissions to write that jobs have, each because of what it does there.
+var writes = map[string]string{
+	"ci.yml test": "", "ci.yml image": "", "ci.yml workflows": "", "release.yml check": "",
+	"release.yml image":    "attestations id-token packages", // pushes the image and attests it
+	"release.yml archives": "attestations id-token",
+	"release.yml release":  "contents",                                         // moves tags, publishes
+	"publish.yml publish":  "contents", "release-gate.yml publish": "contents", // the same for an adopter
+	"packets-claim.yml claim": "checks contents", // claims are refs
+	// All others run the gate, which writes a check run.
+}
+
 // The security habits that zizmor checks and this project can check without it:
-// actions by commit id, read-only permissions at the top, no credentials left in the
-// checkout, no expression inside a command.
+// actions by commit id, read-only permissions at the top and no more in a job than what it
+// does, no credentials left in the checkout, no expression inside a command.
 func TestWorkflowHabits(t *testing.T) {
 	pinned := regexp.MustCompile(`^[\w.-]+/[\w./-]+@[0-9a-f]{40}$`)
 	for _, file := range slices.Concat(files(t, ".github/workflows/*.yml"), files(t, ".github/examples/*.yml")) {
@@ -115,6 +127,20 @@ func TestWorkflowHabits(t *testing.T) {
 		for id, job := range w.Jobs {
 			if job.Uses != "" && !strings.HasPrefix(job.Uses, "./") && !pinned.MatchString(job.Uses) {
 				t.Errorf("%s: %s: %s is not pinned by a commit id", name, id, job.Uses)
+			}
+			var granted []string
+			for permission, level := range job.Permissions {
+				if level != "read" {
+					granted = append(granted, permission)
+				}
+			}
+			slices.Sort(granted)
+			wanted, listed := writes[name+" "+id]
+			if !listed {
+				wanted = "checks"
+			}
+			if got := strings.Join(granted, " "); got != wanted {
+				t.Errorf("%s: %s may write %q, expected %q", name, id, got, wanted)
 			}
 			for _, step := range job.Steps {
 				if step.Uses != "" && step.Uses != "./" && !pinned.MatchString(step.Uses) {

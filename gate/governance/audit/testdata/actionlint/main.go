@@ -1,6 +1,6 @@
 // Command actionlint shows what the linter of that name reads in workflows, for a
 // test that compares it with what the audit reads. It is built with the linter's
-// own module file, .github/tools/workflows.mod.
+// own module file, .github/tools/workflows/go.mod.
 package main
 
 import (
