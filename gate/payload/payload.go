@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
@@ -60,7 +61,7 @@ func (k Kind) String() string {
 // Field is one value of a document.
 type Field struct {
 	Kind  Kind
-	Text  string // the decoded String, or the spelling of a Number; "" for any other kind
+	Text  string // the decoded String; "" for any other kind
 	True  bool   // the value of a Boolean
 	Items int    // how many items an Array has
 }
@@ -166,17 +167,15 @@ func (w *walker) place() (path string, on bool) {
 	if !top.on || key == "" {
 		return "", false
 	}
-	for i := range len(key) {
-		if key[i] == '.' {
-			return "", false
-		}
+	if strings.Contains(key, ".") {
+		return "", false
 	}
 	path = key
 	if top.path != "" {
 		path = top.path + "." + key
 	}
 	for _, want := range w.wanted {
-		if want == path || len(want) > len(path) && want[:len(path)] == path && want[len(path)] == '.' {
+		if rest, found := strings.CutPrefix(want, path); found && (rest == "" || rest[0] == '.') {
 			return path, true
 		}
 	}
@@ -192,7 +191,7 @@ func (w *walker) field(t jsondoc.Token) Field {
 	case jsondoc.String:
 		return Field{Kind: String, Text: t.Text(w.src)}
 	case jsondoc.Number:
-		return Field{Kind: Number, Text: t.Text(w.src)}
+		return Field{Kind: Number}
 	case jsondoc.True, jsondoc.False:
 		return Field{Kind: Boolean, True: t.Kind == jsondoc.True}
 	case jsondoc.Null:

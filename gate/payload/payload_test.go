@@ -22,13 +22,13 @@ func TestPick(t *testing.T) {
 	}
 	want := Fields{
 		"action":                {Kind: String, Text: "opened"},
-		"n":                     {Kind: Number, Text: "12e3"},
+		"n":                     {Kind: Number},
 		"yes":                   {Kind: Boolean, True: true},
 		"no":                    {Kind: Boolean},
 		"none":                  {Kind: Null},
 		"o":                     {Kind: Object},
 		"a":                     {Kind: Array, Items: 3},
-		"a.2.x":                 {Kind: Number, Text: "3"},
+		"a.2.x":                 {Kind: Number},
 		"pull_request":          {Kind: Object},
 		"pull_request.base.sha": {Kind: String, Text: "ABc"},
 		"runs":                  {Kind: Array, Items: 2},
@@ -76,7 +76,7 @@ func TestPickRefuses(t *testing.T) {
 			}
 		})
 	}
-	if got, err := Pick([]byte(`{"a": "\ud83d", "b": 1}`), "b"); err != nil || got["b"].Text != "1" {
+	if got, err := Pick([]byte(`{"a": "\ud83d", "b": 1}`), "b"); err != nil || got["b"].Kind != Number {
 		t.Errorf("half an emoji in prose blocks the run: %v %v", got, err)
 	}
 	if _, err := Pick([]byte(strings.Repeat(`{"a":`, 64)+"1"+strings.Repeat("}", 64)), "a"); err != nil {

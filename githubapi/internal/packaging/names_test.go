@@ -393,7 +393,7 @@ func sources(t *testing.T) string {
 			return err
 		}
 		name := d.Name()
-		if d.IsDir() && (name == ".git" || name == ".cache" || name == "dist") {
+		if d.IsDir() && (name == ".git" || name == "dist") {
 			return filepath.SkipDir
 		}
 		fmt.Fprintln(&b, filepath.ToSlash(file))

@@ -99,9 +99,11 @@ var writes = map[string]string{
 	"ci.yml test": "", "ci.yml image": "", "ci.yml workflows": "", "release.yml check": "",
 	"release.yml image":    "attestations id-token packages", // pushes the image and attests it
 	"release.yml archives": "attestations id-token",
-	"release.yml release":  "contents",                                         // moves tags, publishes
-	"publish.yml publish":  "contents", "release-gate.yml publish": "contents", // the same for an adopter
-	"packets-claim.yml claim": "checks contents", // claims are refs
+	"release.yml release":  "contents", // moves tags, publishes
+
+	"publish.yml publish":      "contents",        // the same for an adopter
+	"release-gate.yml publish": "contents",        // hands it to publish.yml
+	"packets-claim.yml claim":  "checks contents", // claims are refs
 	// All others run the gate, which writes a check run.
 }
 
