@@ -184,7 +184,7 @@ func (f *Folder) measure(m *Manifest, name string) (entry, error) {
 	if file.linked {
 		m.warn(gate.HandoffDir + "/" + name + " is a symbolic link; it is indexed, but the integrity layer refuses it")
 	}
-	e := entry{name: name, digest: stream.digest(), lines: stream.lines, summary: stream.summary.end(), tokens: stream.tokens()}
+	e := entry{name: name, digest: stream.digest.String(), lines: stream.lines, summary: stream.summary.end(), tokens: stream.tokens()}
 	if at, ok := m.previous.updated(name, e.digest); ok {
 		e.updated = at
 	} else {

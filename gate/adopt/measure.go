@@ -2,12 +2,10 @@ package adopt
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"hash"
 	"unicode/utf8"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/internal/digest"
 	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
 )
 
@@ -15,7 +13,7 @@ import (
 // entry records. Every byte 0x0D is left out first, so that a checkout with
 // other line ends gives the same entry.
 type measure struct {
-	hash    hash.Hash
+	digest  digest.CRFree
 	size    int64
 	lines   int64
 	words   words
@@ -24,7 +22,7 @@ type measure struct {
 }
 
 func newMeasure(name string) *measure {
-	return &measure{hash: sha256.New(), summary: newSummarizer(name)}
+	return &measure{digest: digest.NewCRFree(), summary: newSummarizer(name)}
 }
 
 // Write takes the next bytes of the file.
@@ -34,15 +32,13 @@ func (m *measure) Write(p []byte) (int, error) {
 		m.buf = append(m.buf[:0], p...)
 		p = gate.WithoutCR(m.buf)
 	}
-	m.hash.Write(p)
+	m.digest.Write(p)
 	m.size += int64(len(p))
 	m.lines += int64(bytes.Count(p, []byte{'\n'}))
 	m.words.add(p)
 	m.summary.add(p)
 	return n, nil
 }
-
-func (m *measure) digest() string { return "sha256:" + hex.EncodeToString(m.hash.Sum(nil)) }
 
 // tokens estimates how many tokens a model reads for the file.
 func (m *measure) tokens() int64 { return estimate(m.words.end(), m.size) }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/handoff-gate/handoff-gate/gate/internal/digest"
 	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
@@ -101,18 +102,13 @@ func (r *record) entries() (list []entry, flaws []flaw) {
 			continue // an equal key follows, whose value counts
 		}
 		hash, ok := stringOf(m.Value)
-		if !ok || hash != missing && !isHash(hash) {
+		if !ok || hash != missing && !digest.IsSHA256(hash) {
 			flaws = append(flaws, flaw{r.key(m), "the hash of " + safetext.Clean(m.Key) + " in files is " + r.quoted(m.Value) + ", not 64 lower-case hex digits and not \"" + missing + "\""})
 			hash = ""
 		}
 		list = append(list, entry{m.Key, hash, r.key(m)})
 	}
 	return list, flaws
-}
-
-// isHash tells a SHA-256 in lower-case hex.
-func isHash(s string) bool {
-	return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 // setHash is the hash over all recorded hashes (sessions.md 9.2).

@@ -10,6 +10,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
 )
@@ -53,10 +54,6 @@ const (
 	titleMember   = "title"
 )
 
-// indexDepth is how deep an index may be nested, as any JSON file of a handoff set
-// but the manifest.
-const indexDepth = 1000
-
 // ErrNotUTF8 says that an index is not UTF-8.
 var ErrNotUTF8 = errors.New("is not valid UTF-8")
 
@@ -76,7 +73,7 @@ func ReadIndex(src io.ReaderAt) (*Index, error) {
 	x := &Index{src: newWindow(src)}
 	whole := sha256.New()
 	split := &jsondoc.Splitter{
-		Wanted: func(key []byte) bool { return isEntries(key) },
+		Wanted: isEntries,
 		Element: func(_ []byte, _ int, src []byte, off int64) error {
 			r, err := record(src)
 			r.off = off
@@ -91,7 +88,7 @@ func ReadIndex(src io.ReaderAt) (*Index, error) {
 	x.Size = size
 	whole.Sum(x.Sum[:0])
 	x.rest = split.Rest()
-	doc, err := jsondoc.Parse(x.rest, jsondoc.Options{MaxDepth: indexDepth})
+	doc, err := jsondoc.Parse(x.rest, jsondoc.Options{MaxDepth: gate.MaxHandoffDepth})
 	if err != nil {
 		return nil, notJSON(err)
 	}
@@ -125,7 +122,7 @@ func notJSON(err error) error {
 
 // record reads one element of the index.
 func record(src []byte) (Record, error) {
-	doc, err := jsondoc.Parse(src, jsondoc.Options{MaxDepth: indexDepth - 2})
+	doc, err := jsondoc.Parse(src, jsondoc.Options{MaxDepth: gate.MaxHandoffDepth - 2})
 	if err != nil {
 		return Record{}, notJSON(err)
 	}
@@ -149,7 +146,7 @@ func (x *Index) spelling(r Record) (*jsondoc.Value, []byte, error) {
 	if n, err := x.src.ReadAt(src, r.off); n < len(src) {
 		return nil, nil, errors.Join(io.ErrUnexpectedEOF, err)
 	}
-	doc, err := jsondoc.Parse(src, jsondoc.Options{MaxDepth: indexDepth - 2})
+	doc, err := jsondoc.Parse(src, jsondoc.Options{MaxDepth: gate.MaxHandoffDepth - 2})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/handoff-gate/handoff-gate/gate/internal/digest"
 	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
@@ -105,7 +106,7 @@ func (c *checker) mdLine(md *markdown, number int, head []byte, whole, blank boo
 			}
 			if i == 2 {
 				c.revisionLine(md, number, rest)
-			} else if whole && isHash(rest) {
+			} else if whole && digest.IsSHA256(rest) {
 				md.kinds[i].line = number
 				want, isText := c.m.text(k.field)
 				md.kinds[i].agrees = md.kinds[i].agrees || isText && want == string(rest)
@@ -158,11 +159,6 @@ func (c *checker) revisionLine(md *markdown, number int, rest []byte) {
 	digits := bytes.TrimLeft(rest[:n-1], "0")
 	got := ecma.Number(append(digits[:len(digits):len(digits)], rest[n-1]))
 	md.kinds[2].agrees = md.kinds[2].agrees || ok && got == want
-}
-
-// isHash tells whether b is a SHA-256 in 64 lower-case hex digits.
-func isHash(b []byte) bool {
-	return len(b) == 64 && len(bytes.Trim(b, "0123456789abcdef")) == 0
 }
 
 // judgeContract judges the evidence contract and the promotion that rests on it

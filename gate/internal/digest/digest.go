@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"hash"
 	"strconv"
+	"strings"
 )
 
 // CRFree is the SHA-256 of a stream with every CR left out.
@@ -33,6 +34,12 @@ func (d CRFree) Write(p []byte) (int, error) {
 
 // String gives the digest as a manifest records it: "sha256:" and 64 hex digits.
 func (d CRFree) String() string { return "sha256:" + hex.EncodeToString(d.sum.Sum(nil)) }
+
+// IsSHA256 tells 64 lower-case hex digits, the one spelling that records have of a
+// SHA-256.
+func IsSHA256[T string | []byte](s T) bool {
+	return len(s) == 2*sha256.Size && strings.Trim(string(s), "0123456789abcdef") == ""
+}
 
 // Blob computes git's ids of files, one after another.
 type Blob struct {

@@ -88,3 +88,14 @@ func TestBlobIDs(t *testing.T) {
 		t.Error("ids of a length that git does not have")
 	}
 }
+
+func TestIsSHA256(t *testing.T) {
+	good := strings.Repeat("0af9", 16)
+	for s, want := range map[string]bool{
+		good: true, strings.ToUpper(good): false, good[1:]: false, good + "0": false, "": false, good[1:] + "g": false, good[1:] + " ": false,
+	} {
+		if digest.IsSHA256(s) != want || digest.IsSHA256([]byte(s)) != want {
+			t.Errorf("%q: want %v", s, want)
+		}
+	}
+}

@@ -15,11 +15,9 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 )
-
-// MaxBytes is the size up to which a workflow is read (aahp-verify.md 2).
-const MaxBytes = 1 << 20
 
 // maxDepth bounds nesting. GitHub refuses a workflow nested deeper than some
 // fifty levels; an honest one has about eight.
@@ -72,8 +70,8 @@ func within(data []byte, err error) error {
 }
 
 func load(data []byte) (*File, error) {
-	if len(data) > MaxBytes {
-		return nil, failf(0, "it is larger than %d bytes", MaxBytes)
+	if len(data) > gate.MaxWorkflow {
+		return nil, failf(0, "it is larger than %d bytes", gate.MaxWorkflow)
 	}
 	if !utf8.Valid(data) {
 		return nil, failf(0, "it is not valid UTF-8")

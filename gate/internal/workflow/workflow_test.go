@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/bench"
 	"github.com/handoff-gate/handoff-gate/gate/internal/workflow"
 )
@@ -93,7 +94,7 @@ func TestUnproven(t *testing.T) {
 		// 1 and 2: it can be read, and in one way only.
 		{"empty", "", 0, "empty"},
 		{"only a comment", "# on: pull_request\n", 0, "empty"},
-		{"too large", whole + strings.Repeat("#", workflow.MaxBytes), 0, "larger"},
+		{"too large", whole + strings.Repeat("#", gate.MaxWorkflow), 0, "larger"},
 		{"bad UTF-8", "on: pull_request\n#\xff\n" + job, 0, "UTF-8"},
 		{"UTF-16", "\xff\xfeo\x00n\x00", 0, "UTF-8"},
 		{"not YAML", "on: [pull_request\n" + job, 2, "not valid YAML"},
@@ -180,7 +181,7 @@ func TestUnproven(t *testing.T) {
 
 // hostileFiles are texts at the limit of size that make a parser work.
 func hostileFiles() map[string]string {
-	fill := func(unit string) string { return strings.Repeat(unit, (workflow.MaxBytes-200)/len(unit)) }
+	fill := func(unit string) string { return strings.Repeat(unit, (gate.MaxWorkflow-200)/len(unit)) }
 	bomb := "a0: &a0 [x]\n"
 	for i := 1; i < 60; i++ {
 		bomb += fmt.Sprintf("a%d: &a%d [*a%d, *a%d, *a%d]\n", i, i, i-1, i-1, i-1)
@@ -204,7 +205,7 @@ func hostileFiles() map[string]string {
 		"one long plain text": "a: " + fill("a "),
 		"indented ever more": func() string {
 			var b strings.Builder
-			for i := 0; b.Len() < workflow.MaxBytes-4000; i++ {
+			for i := 0; b.Len() < gate.MaxWorkflow-4000; i++ {
 				b.WriteString(strings.Repeat(" ", i) + "a:\n")
 			}
 			return b.String()
@@ -224,7 +225,7 @@ func TestHostileFiles(t *testing.T) {
 // one of the same size.
 func BenchmarkHostileFiles(b *testing.B) {
 	honest := []byte("on: pull_request\n" + job)
-	for i := 0; len(honest) < workflow.MaxBytes-200; i++ {
+	for i := 0; len(honest) < gate.MaxWorkflow-200; i++ {
 		honest = fmt.Appendf(honest, "      - run: make test%d # a step\n", i)
 	}
 	prove := func(text []byte) func() {
