@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -201,11 +202,8 @@ func (r *listReader) rootValue(t jsondoc.Token) {
 
 // isOne tells whether a JSON number spells the value 1.
 func isOne(number string) bool {
-	var f float64
-	if n, err := fmt.Sscanf(number, "%g", &f); n != 1 || err != nil {
-		return false
-	}
-	return f == 1
+	f, err := strconv.ParseFloat(number, 64)
+	return err == nil && f == 1
 }
 
 // settle judges the entry that has just ended.

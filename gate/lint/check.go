@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/handoff-gate/handoff-gate/gate"
-	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
 // Input is what Check judges: one project in all the snapshots of its level.
@@ -60,11 +59,4 @@ type Problem struct {
 type TreeMarkers struct {
 	Path    string // from the repository's top level
 	Markers Markers
-}
-
-// Check judges all snapshots together. The same rule, place and kind in several
-// of them is one finding whose message names them. The order of the findings is
-// left to report.Sort.
-func Check(in Input) []report.Finding {
-	return judge(in)
 }

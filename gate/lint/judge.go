@@ -29,7 +29,10 @@ type place struct {
 	kind       string
 }
 
-func judge(in Input) []report.Finding {
+// Check judges all snapshots together. The same rule, place and kind in several
+// of them is one finding whose message names them. The order of the findings is
+// left to report.Sort.
+func Check(in Input) []report.Finding {
 	j := &judging{in: in, handoff: gate.Join(in.Project, gate.HandoffDir), seen: map[place]int{}}
 	for _, s := range in.Snapshots {
 		j.current = s.Name

@@ -75,7 +75,6 @@ type FileResult struct {
 
 // Markers is what the conflict-marker test of one file gave.
 type Markers struct {
-	Count  int         // lines that are markers
-	First  report.Span // of the brackets of the first one
-	Binary bool        // passed over: a NUL in its first 8,192 bytes
+	Count int         // lines that are markers
+	First report.Span // of the brackets of the first one
 }

@@ -15,16 +15,16 @@ const markerLength = 7
 // binaryWindow is how much of a file is looked at for a NUL.
 const binaryWindow = 8 << 10
 
-// ReadMarkers finds the conflict markers in a whole file. A handoff file is
-// always read; any other is passed over when a NUL stands in its first 8,192
-// bytes. It reads through buf, which must hold more than these and serves for a
-// whole tree.
-func ReadMarkers(r io.Reader, buf []byte, handoff bool) (Markers, error) {
+// ReadMarkers finds the conflict markers in a file outside the handoff folder,
+// which is passed over when a NUL stands in its first 8,192 bytes; what is in the
+// folder, a Scanner reads. It reads through buf, which must hold more than these
+// and serves for a whole tree.
+func ReadMarkers(r io.Reader, buf []byte) (Markers, error) {
 	m := newMarkerState()
 	for first := true; ; first = false {
 		n, err := io.ReadFull(r, buf)
-		if first && !handoff && bytes.IndexByte(buf[:min(n, binaryWindow)], 0) >= 0 {
-			return Markers{Binary: true}, nil
+		if first && bytes.IndexByte(buf[:min(n, binaryWindow)], 0) >= 0 {
+			return Markers{}, nil
 		}
 		m.scan(buf[:n])
 		switch err {

@@ -43,7 +43,7 @@ func TestConflictMarkers(t *testing.T) {
 		{"an invalid byte is no white space", "\xa0" + opening + "\n", 0, 0, 0, 0},
 		{"brackets after a line that only begins with some", "<<<\n<<<<\n", 0, 0, 0, 0},
 	} {
-		m := markersOf([]byte(tc.text), false)
+		m := markersOf([]byte(tc.text))
 		if m.Count != tc.count || m.First.Line != tc.line || m.First.Column != tc.col || m.First.EndColumn != tc.end {
 			t.Errorf("%s: %q: got %d at %+v", tc.name, tc.text, m.Count, m.First)
 		}
@@ -51,8 +51,8 @@ func TestConflictMarkers(t *testing.T) {
 }
 
 // markersOf reads the markers of a text at once.
-func markersOf(text []byte, handoff bool) Markers {
-	m, err := ReadMarkers(bytes.NewReader(text), make([]byte, max(len(text), binaryWindow)+1), handoff)
+func markersOf(text []byte) Markers {
+	m, err := ReadMarkers(bytes.NewReader(text), make([]byte, max(len(text), binaryWindow)+1))
 	if err != nil {
 		panic(err) // memory can always be read
 	}
@@ -61,21 +61,21 @@ func markersOf(text []byte, handoff bool) Markers {
 
 func TestMarkersInBinaryFiles(t *testing.T) {
 	text := []byte("a\x00\n" + opening + "\n")
-	if m := markersOf(text, false); !m.Binary || m.Count != 0 {
+	if m := markersOf(text); m.Count != 0 {
 		t.Errorf("outside the handoff folder: %+v", m)
 	}
-	if m := markersOf(text, true); m.Binary || m.Count != 1 {
+	if m := scanFile("data.bin", string(text), Options{}).Markers; m.Count != 1 {
 		t.Errorf("a handoff file: %+v", m)
 	}
 	late := append(bytes.Repeat([]byte("x"), binaryWindow), text...)
-	if m := markersOf(append(late, opening...), false); m.Binary {
+	if m := markersOf(append(late, opening...)); m.Count != 2 {
 		t.Errorf("a NUL after the window: %+v", m)
 	}
 	buf := make([]byte, 16<<10)
-	if m, err := ReadMarkers(bytes.NewReader(text), buf, false); err != nil || !m.Binary {
+	if m, err := ReadMarkers(bytes.NewReader(text), buf); err != nil || m.Count != 0 {
 		t.Errorf("read: %+v, %v", m, err)
 	}
-	if _, err := ReadMarkers(iotest.ErrReader(fmt.Errorf("broken")), buf, false); err == nil {
+	if _, err := ReadMarkers(iotest.ErrReader(fmt.Errorf("broken")), buf); err == nil {
 		t.Error("a read that fails gave no error")
 	}
 }
@@ -97,7 +97,9 @@ func bareMarkers(text string) (count, first int) {
 func checkMarkers(t *testing.T, r *rand.Rand, text string) {
 	t.Helper()
 	count, first := bareMarkers(text)
-	whole := markersOf([]byte(text), true)
+	state := newMarkerState()
+	state.scan([]byte(text))
+	whole := state.result
 	if whole.Count != count || whole.First.Line != first {
 		t.Fatalf("%q: got %d, first on line %d; want %d, %d", text, whole.Count, whole.First.Line, count, first)
 	}

@@ -127,7 +127,7 @@ func BenchmarkMarkers(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			m, err := ReadMarkers(f, buf, false)
+			m, err := ReadMarkers(f, buf)
 			f.Close()
 			if err != nil || m.Count > 0 {
 				b.Fatal(n, err)
@@ -142,7 +142,7 @@ func BenchmarkReadMarkers(b *testing.B) {
 	b.SetBytes(int64(len(text)))
 	b.ReportAllocs()
 	for range b.N {
-		if m, err := ReadMarkers(bytes.NewReader(text), buf, false); err != nil || m.Count > 0 {
+		if m, err := ReadMarkers(bytes.NewReader(text), buf); err != nil || m.Count > 0 {
 			b.Fatal(m, err)
 		}
 	}

@@ -175,7 +175,7 @@ func (w *markerWorker) read(path, id string) (same bool, err error) {
 		w.blob.Begin(f.Size())
 		count.also = w.blob
 	}
-	markers, err := lint.ReadMarkers(count, w.buf, false)
+	markers, err := lint.ReadMarkers(count, w.buf)
 	if err != nil {
 		return false, err
 	}
@@ -268,5 +268,5 @@ func blobMarkers(tree gate.Tree, path string, buf []byte) (lint.Markers, error) 
 		return lint.Markers{}, err
 	}
 	defer r.Close()
-	return lint.ReadMarkers(r, buf, false)
+	return lint.ReadMarkers(r, buf)
 }

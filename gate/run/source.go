@@ -246,9 +246,8 @@ func (s *source) license(name string) gate.Document {
 		return doc
 	}
 	target, err := disk.Follow(c.Top, filepath.Join(c.Top, filepath.FromSlash(p)))
-	_, gits := gate.Below(".git", target)
 	switch {
-	case errors.Is(err, disk.ErrOutside), gits, target == ".git":
+	case errors.Is(err, disk.ErrOutside), gate.InGit(target):
 		doc.Err = errors.New("it is a symbolic link that leaves the repository")
 		return doc
 	case err != nil:
