@@ -21,8 +21,15 @@ build:
 run: build
 	go run ./githubapi/internal/demo -binary ./handoff-gate
 
+# What some tests need besides. Without, they are skipped, which go test says with -v alone.
+OPTIONAL := node python3 perl curl zsh fish groff mandoc shellcheck script docker debootstrap
+
 # The linters come first and the tests last, so that their result is what one sees.
 test: needs lint
+	@missing=; for tool in $(OPTIONAL); do command -v "$$tool" >/dev/null || missing="$$missing $$tool"; done; \
+	[ -z "$$missing" ] || echo "SKIPPED: the tests that need one of these, which are not here:$$missing"; \
+	[ -d "$${HANDOFF_GATE_SHARED:-../shared}/data" ] || echo 'SKIPPED: the tests that compare with published data of others (CONTRIBUTING.md)'; \
+	[ "$$(id -u)" = 0 ] || echo 'SKIPPED: the tests that only root can run'
 	go test -count=1 -timeout 30m ./...
 
 lint:
