@@ -89,7 +89,7 @@ type workflow struct {
 		Uses        string
 		Steps       []struct {
 			Uses, Run string
-			With      map[string]string
+			With, Env map[string]string
 		}
 	}
 }
@@ -276,4 +276,68 @@ func actionFolder(t *testing.T, text string) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// The last step of a release moves the tag that started it to the release commit, whether
+// it is a tag object or a plain ref, and the floating ones; a tag that somebody else has
+// moved meanwhile stays where it is.
+func TestReleaseMovesTheTags(t *testing.T) {
+	var w workflow
+	if err := yaml.Unmarshal([]byte(read(t, ".github/workflows/release.yml")), &w); err != nil {
+		t.Fatal(err)
+	}
+	steps := w.Jobs["release"].Steps
+	step := steps[len(steps)-1]
+	bin := t.TempDir()
+	for name, script := range map[string]string{"gh": "exit 0", "go": `echo "$RELEASE_COMMIT"`} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tt := range []struct {
+		name  string
+		tag   []string
+		moved bool
+	}{
+		{"a plain ref", []string{"tag", "v1.2.3"}, false},
+		{"a tag object", []string{"tag", "--annotate", "--message", "Release", "v1.2.3"}, false},
+		{"moved meanwhile", []string{"tag", "v1.2.3"}, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			origin, clone := filepath.Join(t.TempDir(), "origin"), filepath.Join(t.TempDir(), "clone")
+			git := func(args ...string) string {
+				out, err := sample.Git(t.Context(), clone, "2026-03-01T12:00:00Z", args...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return out
+			}
+			command(t, "", nil, "git", "init", "--quiet", "--bare", origin)
+			command(t, "", nil, "git", "init", "--quiet", clone)
+			git("remote", "add", "origin", origin)
+			git("commit", "--quiet", "--allow-empty", "--message", "Merged")
+			git(tt.tag...)
+			pushed, head := git("rev-parse", "v1.2.3"), git("rev-parse", "HEAD")
+			release := git("commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "Release")
+			git("push", "--quiet", "origin", "v1.2.3")
+			if tt.moved {
+				git("push", "--quiet", "--force", "origin", release+"^:refs/heads/other", git("commit-tree", "HEAD^{tree}", "-m", "Another")+":refs/tags/v1.2.3")
+			}
+			env := append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "RELEASE_COMMIT="+release, "GITHUB_SHA="+head, "IMAGE=image")
+			for name, value := range step.Env {
+				env = append(env, name+"="+strings.NewReplacer("${{ github.token }}", "", "${{ github.ref_name }}", "v1.2.3",
+					"${{ github.event.after }}", pushed, "${{ needs.image.outputs.digest }}", "sha256:0").Replace(value))
+			}
+			_, log, status := run(t, env, clone, "bash", "-e", "-c", step.Run)
+			if (status != 0) != tt.moved {
+				t.Fatalf("exit status %d\n%s", status, log)
+			}
+			for _, tag := range []string{"v1.2.3", "v1.2", "v1"} {
+				at, _, _ := strings.Cut(git("ls-remote", "origin", "refs/tags/"+tag), "\t")
+				if (at == release) == tt.moved {
+					t.Errorf("%s is at %q, the release at %s", tag, at, release)
+				}
+			}
+		})
+	}
 }
