@@ -132,7 +132,7 @@ func (j *Judge) unread(doc gate.Document) string {
 	return j.clean(doc.Err.Error())
 }
 
-func (j *Judge) clean(text string) string  { return masked(j.in.Mask, text) }
+func (j *Judge) clean(text string) string  { return Masked(j.in.Mask, text) }
 func (j *Judge) quote(text string) string  { return quoted(j.in.Mask, text) }
 func (j *Judge) remedy(text string) string { return again(j.in.Commands, text) }
 

@@ -200,7 +200,7 @@ type configReader struct {
 	mask     func(string) string
 }
 
-func (r *configReader) clean(s string) string { return masked(r.mask, s) }
+func (r *configReader) clean(s string) string { return Masked(r.mask, s) }
 
 func (r *configReader) problem(ru *rule.Rule, pointer string, span report.Span, message, remedy string) Problem {
 	return Problem{Pointer: pointer, Finding: ru.At(r.c.Path, span, message, again(r.commands, remedy))}
@@ -468,5 +468,5 @@ func quoted(mask func(string) string, text string) string {
 	if text == "" {
 		return "an empty text"
 	}
-	return `"` + masked(mask, text) + `"`
+	return `"` + Masked(mask, text) + `"`
 }

@@ -64,9 +64,9 @@ var Titles = map[string]string{
 	Handoff:           "Release journal and current version",
 }
 
-// masked is text from the repository made safe for a message, without the
+// Masked is text from the repository made safe for a message, without the
 // credentials and addresses that mask hides; a nil mask hides nothing.
-func masked(mask func(string) string, text string) string {
+func Masked(mask func(string) string, text string) string {
 	if mask != nil {
 		text = mask(text)
 	}

@@ -138,8 +138,8 @@ func contexts(expr string) [][]string {
 		switch c := expr[0]; {
 		case c == '\'':
 			end()
-			text, n := quotedText(expr)
-			_, expr = text, expr[n:]
+			_, n := quotedText(expr)
+			expr = expr[n:]
 		case identifier.MatchString(expr):
 			end()
 			name := identifier.FindString(expr)
@@ -159,7 +159,6 @@ func contexts(expr string) [][]string {
 			}
 			path, expr = append(path, "*"), expr[1:]
 			end()
-			path = nil
 		case c == ']' && path != nil:
 			expr = expr[1:]
 		case c == ')':

@@ -27,13 +27,15 @@ type sourcer struct {
 	usesAAHP, usesOwn bool
 }
 
+// mentions finds the gate's name in the text of a file that cannot be parsed.
+var mentions = regexp.MustCompile(`aahp|handoff-gate`)
+
 // CLISource judges whether what a workflow runs is the gate that was meant.
 func (a *Audit) CLISource() governance.Gate {
 	s := &sourcer{Audit: a, findings: a.findings(), self: a.in.Package != "" && a.in.Package == a.in.Pinned}
 	if a.unread != "" {
 		s.add(Undecidable, report.Error, Folder, 0, "", "the folder of workflows cannot be read: "+a.unread, Undecidable.Remedy)
 	}
-	mentions := regexp.MustCompile(`aahp|handoff-gate`)
 	for _, f := range a.files {
 		if f.undecided() {
 			if mentions.MatchString(f.text) || f.huge || f.text == "" && mentions.MatchString(strings.ToLower(f.base)) {
@@ -356,7 +358,7 @@ func fetchOf(words []string) fetch {
 	return fetch{}
 }
 
-// without gives the words behind the first that is sub.
+// without gives the words but for the first that is sub, which is among them.
 func without(words []string, sub string) []string {
 	i := slices.Index(words, sub)
 	return append(slices.Clone(words[:i]), words[i+1:]...)
@@ -446,7 +448,7 @@ func packageName(spec string) string {
 }
 
 // flagsOfRun are the options of docker run that take no value.
-var flagsOfRun = strings.Fields("--rm --init --privileged --read-only --detach --interactive --tty --publish-all --no-healthcheck --oom-kill-disable --sig-proxy --quiet --disable-content-trust --help --all-tags -a")
+var flagsOfRun = strings.Fields("--rm --init --privileged --read-only --detach --interactive --tty --publish-all --no-healthcheck --oom-kill-disable --sig-proxy --quiet --disable-content-trust --help")
 
 // imageOf gives the image of docker run and docker pull.
 func imageOf(words []string) (image string, ok bool) {
@@ -472,7 +474,7 @@ func imageOf(words []string) (image string, ok bool) {
 		case !strings.HasPrefix(w, "-"):
 			return w, true
 		case strings.Contains(w, "="):
-		case pull && w != "--platform", slices.Contains(flagsOfRun, w) && !(w == "-a" && !pull):
+		case pull && w != "--platform", slices.Contains(flagsOfRun, w):
 		case !strings.HasPrefix(w, "--") && cluster(w):
 		default:
 			i++ // its value

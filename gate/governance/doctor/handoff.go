@@ -14,7 +14,6 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/internal/conform"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
 	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
-	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 	"github.com/handoff-gate/handoff-gate/gate/rule"
 	"github.com/handoff-gate/handoff-gate/gate/trust"
@@ -27,12 +26,7 @@ func (d *doctor) path(name string) string {
 }
 
 // clean makes text from the repository safe for a message.
-func (d *doctor) clean(text string) string {
-	if d.in.Mask != nil {
-		text = d.in.Mask(text)
-	}
-	return safetext.Clean(text)
-}
+func (d *doctor) clean(text string) string { return governance.Masked(d.in.Mask, text) }
 
 // at makes a finding whose remedy is an edit.
 func (d *doctor) at(r *rule.Rule, path string, span report.Span, message, remedy string) report.Finding {
