@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 )
 
 // Names of the files of a handoff set that this package knows by name.
@@ -54,14 +55,11 @@ func Show(s string) string {
 
 func isControl(r rune) bool { return r < 0x20 || r >= 0x7f && r <= 0x9f }
 
-// showLimit is how much of one name or value a message holds, in characters.
-const showLimit = 160
-
 // ShowCut is Show for a message: text of any length is cut to what one holds.
 func ShowCut(s string) string {
 	n := 0
 	for i := range s {
-		if n == showLimit {
+		if n == safetext.Limit {
 			return Show(s[:i]) + "…"
 		}
 		n++

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/disk"
@@ -52,10 +51,10 @@ func (e *IndexError) Error() string {
 
 func (e *IndexError) Unwrap() error { return e.err }
 
-// ErrNoLog and ErrNoArchive say that what is to be worked on is not there.
+// errNoLog and errNoArchive say that what is to be worked on is not there.
 var (
-	ErrNoLog     = errors.New("there is no " + gate.HandoffDir + "/" + logName)
-	ErrNoArchive = errors.New("there is no " + gate.HandoffDir + "/" + ArchiveName)
+	errNoLog     = errors.New("there is no " + gate.HandoffDir + "/" + logName)
+	errNoArchive = errors.New("there is no " + gate.HandoffDir + "/" + ArchiveName)
 )
 
 // LockJournal keeps other runs that write the journal away until the folder is closed.
@@ -100,14 +99,14 @@ func (j *Journal) read(reindex bool) (err error) {
 			return err
 		}
 		if j.Log == nil {
-			return ErrNoLog
+			return errNoLog
 		}
 	}
 	if j.Archive, err = j.document(ArchiveName); err != nil {
 		return err
 	}
 	if reindex && j.Archive == nil {
-		return ErrNoArchive
+		return errNoArchive
 	}
 	if err := j.readIndex(); err != nil {
 		return err
@@ -152,7 +151,7 @@ func (j *Journal) document(name string) (*journal.Document, error) {
 // nothing is none: it is replaced when the file is written.
 func (f *Folder) openJournalFile(name string) (*handoffFile, error) {
 	file, err := f.open(name)
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errBroken) {
+	if isNone(err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -277,7 +276,7 @@ func (j *Journal) Rotate(keep int) (*journal.Rotation, error) {
 		return nil, err
 	}
 	if archive == nil {
-		return nil, ErrNoArchive
+		return nil, errNoArchive
 	}
 	missing, sum, err := r.Missing(archive)
 	if err != nil {

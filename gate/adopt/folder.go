@@ -48,6 +48,15 @@ type Progress func(work string, done, total int64)
 // where there is no repository. A link in place of .ai or .ai/handoff is an
 // error: what is written would land somewhere else.
 func OpenFolder(project, boundary string, hooks Hooks) (*Folder, error) {
+	root, err := descend(project, enter)
+	if err != nil {
+		return nil, err
+	}
+	return newFolder(root, filepath.Join(project, filepath.FromSlash(gate.HandoffDir)), boundary, hooks), nil
+}
+
+// descend opens the handoff folder of a project by one step after the other.
+func descend(project string, step func(root *os.Root, name string) (*os.Root, error)) (*os.Root, error) {
 	root, err := os.OpenRoot(project)
 	if err != nil {
 		return nil, disk.Cause(err)
@@ -55,14 +64,14 @@ func OpenFolder(project, boundary string, hooks Hooks) (*Folder, error) {
 	at := ""
 	for name := range strings.SplitSeq(gate.HandoffDir, "/") {
 		at = strings.TrimPrefix(at+"/"+name, "/")
-		next, err := enter(root, name)
+		next, err := step(root, name)
 		root.Close()
 		if err != nil {
 			return nil, fmt.Errorf("%s %w", at, err)
 		}
 		root = next
 	}
-	return newFolder(root, filepath.Join(project, filepath.FromSlash(gate.HandoffDir)), boundary, hooks), nil
+	return root, nil
 }
 
 // OpenFolderToRead is OpenFolder for a command that writes nothing: .ai and
@@ -168,6 +177,10 @@ var (
 	errGitDir  = errors.New("is a symbolic link into git's own folder, which is no part of the handoff set")
 	errBroken  = errors.New("is a symbolic link to nothing")
 )
+
+// isNone tells that there is nothing to read: no file of the name, or a link to
+// nothing.
+func isNone(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, errBroken) }
 
 // notRegularError is anything but a file: a folder, a pipe, a device.
 type notRegularError struct{ kind gate.Kind }

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/disk"
@@ -19,19 +18,9 @@ import (
 // MakeFolder makes the handoff folder of a project where there is none. project is
 // as for OpenFolder, and so is what is refused.
 func MakeFolder(project string, hooks Hooks) error {
-	root, err := os.OpenRoot(project)
+	root, err := descend(project, func(root *os.Root, name string) (*os.Root, error) { return makeIn(root, name, hooks) })
 	if err != nil {
-		return disk.Cause(err)
-	}
-	at := ""
-	for name := range strings.SplitSeq(gate.HandoffDir, "/") {
-		at = strings.TrimPrefix(at+"/"+name, "/")
-		next, err := makeIn(root, name, hooks)
-		root.Close()
-		if err != nil {
-			return fmt.Errorf("%s %w", at, err)
-		}
-		root = next
+		return err
 	}
 	root.Close()
 	return nil

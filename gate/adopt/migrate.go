@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"regexp"
 	"slices"
 	"strconv"
@@ -77,7 +76,7 @@ func (f *Folder) mayBeWritten(name string) error {
 	case err == nil:
 		file.Close()
 		return nil
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errBroken), errors.As(err, &kind):
+	case isNone(err), errors.As(err, &kind):
 		return nil
 	}
 	return called(name, err)
@@ -190,7 +189,7 @@ func (f *Folder) text(name string) (text []byte, there bool, err error) {
 	switch {
 	case err == nil:
 		return text, true, nil
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errBroken), errors.As(err, &kind):
+	case isNone(err), errors.As(err, &kind):
 		return nil, false, nil
 	}
 	return nil, false, called(name, err)

@@ -3,7 +3,6 @@ package adopt
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"regexp"
 	"slices"
 	"strconv"
@@ -152,7 +151,7 @@ func (f *Folder) readManifest() (*previous, error) {
 	switch {
 	case err == nil:
 		return readPrevious(data), nil
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errBroken):
+	case isNone(err):
 		return &previous{}, nil
 	case errors.Is(err, errTooLarge):
 		p := &previous{data: []byte{}}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -27,7 +26,7 @@ var statuses = []string{"ready", "in_progress", "blocked", "done", "cancelled", 
 func (f *Folder) Status(path string) (string, error) {
 	data, err := f.read(ManifestName, gate.MaxManifest)
 	switch {
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errBroken):
+	case isNone(err):
 		return "", ErrNoManifest
 	case err != nil:
 		return "", fmt.Errorf("%s %w", ManifestPath, err)
