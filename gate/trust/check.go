@@ -113,7 +113,7 @@ func Prepare(in Input) *Plan {
 		p.notes = append(p.notes, "NOT EVALUATED: there is no "+RegisterFile)
 		p.enforced(RegisterMissing, report.Span{},
 			fmt.Sprintf("%s does not exist, so nothing that this handoff calls verified was judged.", RegisterFile),
-			"Add the register with a table that has the columns Status and Expires or Check, or turn trustTtl.enforce off in "+policy.ConfigFile+".")
+			"Add the register with a table that has the columns Status and Expires or Check"+p.wayOut()+".")
 		return p
 	}
 	p.judgeRows()
@@ -254,8 +254,10 @@ func (p *Plan) judgeRows() {
 		return
 	}
 	var seen string
+	missing := "Give one row at least the status verified and a date in Expires or a check in Check"
 	switch {
 	case headers == 0:
+		missing = "Give it a table with the columns Status and Expires or Check, and verify at least one row"
 		seen = "it has no trust table (no table header with a Status or Expires column)"
 		p.notes = append(p.notes, "NOT EVALUATED: no trust table")
 	case p.census.rows == 0:
@@ -267,7 +269,15 @@ func (p *Plan) judgeRows() {
 	}
 	p.enforced(NotEvaluated, report.Span{Line: 1},
 		fmt.Sprintf("%s was not evaluated: %s. That does not mean that nothing has expired.", RegisterFile, seen),
-		"Give it a table with the columns Status and Expires or Check and verify at least one row, or turn trustTtl.enforce off in "+policy.ConfigFile+".")
+		missing+p.wayOut()+".")
+}
+
+// wayOut is what a remedy adds where enforcement makes the finding an error.
+func (p *Plan) wayOut() string {
+	if !p.trust.Enforce {
+		return ""
+	}
+	return ", or turn trustTtl.enforce off in " + policy.ConfigFile
 }
 
 func (p *Plan) judgeDate(r Row, today int64) {

@@ -513,3 +513,26 @@ func TestLicenseMatches(t *testing.T) {
 		t.Errorf("ok %v, why %q", ok, why)
 	}
 }
+
+// Who has not turned enforcement on is not told to turn it off, and who has a table not
+// to make one.
+func TestRemedyOfARegisterWithoutJudgedRows(t *testing.T) {
+	table := head + row("assumed", "2099-01-01", "-")
+	for _, tt := range []struct {
+		name, register, want string
+		enforce              bool
+	}{
+		{"no table", "# Trust\n", "Give it a table with the columns Status and Expires or Check, and verify at least one row.", false},
+		{"a table", table, "Give one row at least the status verified and a date in Expires or a check in Check.", false},
+		{"a table, enforced", table, "Give one row at least the status verified and a date in Expires or a check in Check, or turn trustTtl.enforce off in aahp.config.json.", true},
+	} {
+		in := input(tt.register)
+		if tt.enforce {
+			enforce(&in)
+		}
+		findings := Prepare(in).Finish(nil).Findings
+		if len(findings) != 1 || !strings.HasPrefix(findings[0].Remedy, tt.want) || !tt.enforce && findings[0].Remedy != tt.want {
+			t.Errorf("%s: %+v", tt.name, findings)
+		}
+	}
+}
