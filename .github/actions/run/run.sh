@@ -9,8 +9,12 @@
 # not reach github.com. It needs no trust: the checksum decides.
 set -euo pipefail
 
+# The outputs are those of a gate that could not be run.
 stop() {
 	echo "::error title=handoff-gate::$1" >&2
+	if [[ -n ${GITHUB_OUTPUT:-} ]]; then
+		printf '%s\n' verdict=error errors=0 warnings=0 notices=0 reporting=commands >>"$GITHUB_OUTPUT"
+	fi
 	exit 2
 }
 

@@ -264,8 +264,9 @@ func TestCompositeAction(t *testing.T) {
 				t.Errorf("exit status %d, expected %d and %q\n%s", status, tt.status, tt.says, output)
 			}
 			written, err := r.Output()
-			if err != nil || (written == "") != (tt.status == 2) {
-				t.Errorf("outputs (%v): %q", err, written)
+			verdict := map[int]string{0: "pass", 1: "fail", 2: "error"}[tt.status]
+			if err != nil || !regexp.MustCompile(`(?m)^verdict(=|<<\w+\n)`+verdict+`$`).MatchString(written) {
+				t.Errorf("outputs (%v): %q, expected the verdict %s", err, written, verdict)
 			}
 			if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
 				t.Errorf("left on the runner: %v, %v", left, err)
