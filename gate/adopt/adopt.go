@@ -2,6 +2,10 @@
 // among them, and git's hooks. Whatever it writes is written beside its target and
 // then renamed over it, never through a link, and never outside of the handoff folder
 // and the folder of the hooks.
+//
+// A new file of a handoff set is a name in integrity.Canonical and in starters, and
+// its text in templates/. A new member of the manifest is written by document.bytes
+// and, where it is to last, read by readPrevious. A new hook is a row of GitHooks.
 package adopt
 
 import (

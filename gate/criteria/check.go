@@ -1,6 +1,9 @@
 // Package criteria reports on the acceptance criteria of tasks (aahp-authoring.md
 // 5). It reads prose that people write by hand, so it cannot be sound: nothing it
 // finds is an error, and it is no layer of verify.
+//
+// A new shape of prose belongs to read.go, which makes sections of a text, and a new
+// rule to rules.go and check.go, which judges them.
 package criteria
 
 import (

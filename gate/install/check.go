@@ -1,6 +1,10 @@
 // Package install judges the install record of an agents-handoff copy: are the
 // files in a folder those that the installer put there, and does the record say
 // the same as at the base commit (sessions.md 9)?
+//
+// A new rule is a row of rules.go, whose order decides which error stands for an
+// installation, and an add in the file that reads what it is about: record.go and
+// files.go, skill.go, base.go. Where copies are looked for is Places in places.go.
 package install
 
 import (

@@ -9,6 +9,12 @@
 //	c.Files(look at c.Needs())                       checks 6, 7
 //	c.Ledger(outcome of ledger.Check(c.Claim()))     check 3
 //	c.Project()                                      the report
+//
+// A new reason is a row of rules.go and a reject in the file of its check:
+// structure.go, identity.go, freshness.go, authority.go or files.go, and those of
+// check 3 in the package ledger. A new member of a packet is a name in document.go
+// and in the table known of structure.go, one of a receiver's policy a case of
+// take and a line of merge in registry.go.
 package packet
 
 import (

@@ -3,6 +3,11 @@
 //
 // It reads both states as trees and is pure otherwise. Every file is read in parts,
 // so that a timeline of 250 MB takes no more memory than one of a few lines.
+//
+// A new rule is a row of rules.go and an add in the file that reads what it is
+// about: manifest.go, timeline.go, copies.go, markdown.go or index.go, base.go for
+// what compares two states, find.go and roots.go for where sessions are. A key of
+// handoff.config.json is a row of configKeys in config.go.
 package session
 
 import (

@@ -2,6 +2,11 @@
 // runs the gate can skip it, soften it or point it elsewhere (aahp-governance.md
 // 7), and whether what it runs is what was meant (8). It reads text alone: nothing
 // is evaluated and nothing is run.
+//
+// A new way to call the gate is a row of patterns in recognise.go, a new way to lose
+// its result a step of the walk in flow.go, and a new way to fetch it a case of
+// fetchOf or imageOf in source.go. Each has a row in the tables of the tests, beside
+// one that looks like it and is harmless.
 package audit
 
 import (

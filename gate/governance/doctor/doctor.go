@@ -2,6 +2,8 @@
 // eight gates (aahp-governance.md 5 and 6). Two of them are those of check, and two
 // judge the repository's workflows; the rest look at the handoff set and at how
 // AAHP's own tool is pinned.
+//
+// A new gate is an id in IDs, its title in Titles and a case of gate.
 package doctor
 
 import (
