@@ -203,15 +203,15 @@ func TestUnknownFields(t *testing.T) {
 		"FROM", "mallory", "scope.forbid", list{}, "inputs.x", 1, "inputs.artifact_refs.0.y", 1, "authority.z", nil, "authority.budget.hours", 1,
 		"planned_actions.0.note", 1, "planned_actions.0.params", object{"anything": 1}, "acceptance.output_schema", object{"anything": 1},
 		"acceptance.extra", 1, "acceptance.evidence.0.who", 1, "authority.approvals", list{object{"action": "a", "approver": "b", "when": 1}},
-		"a\u202e", 1,
+		"a\u202e", 1, "", 1,
 	)
-	c := w.expect("| " + strings.TrimSpace(strings.Repeat("unknown-field ", 13)))
+	c := w.expect("| " + strings.TrimSpace(strings.Repeat("unknown-field ", 14)))
 	if p := c.Project().Packet; p.From != "alice" {
 		t.Errorf("from %q", p.From)
 	}
 	w.o.Strict = true
 	// In the order of the document, which json.Marshal sorts.
-	w.expect("unknown_field:FROM unknown_field:acceptance.evidence[0].who unknown_field:acceptance.extra unknown_field:authority.approvals[0].when unknown_field:authority.budget.hours unknown_field:authority.z unknown_field:a\\u202e unknown_field:inputs.artifact_refs[0].y unknown_field:inputs.x unknown_field:planned_actions[0].note unknown_field:scope.forbid unknown_field:packet.note unknown_field:signature.by")
+	w.expect("unknown_field: unknown_field:FROM unknown_field:acceptance.evidence[0].who unknown_field:acceptance.extra unknown_field:authority.approvals[0].when unknown_field:authority.budget.hours unknown_field:authority.z unknown_field:a\\u202e unknown_field:inputs.artifact_refs[0].y unknown_field:inputs.x unknown_field:planned_actions[0].note unknown_field:scope.forbid unknown_field:packet.note unknown_field:signature.by")
 }
 
 func TestReceiver(t *testing.T) {

@@ -21,10 +21,11 @@ type found struct {
 	more    int            // how many of the kind this one stands for beyond itself
 }
 
-// code is the reason's code: "missing_field:purpose" (packets.md 6).
+// code is the reason's code: "missing_field:purpose" (packets.md 6). One that names
+// a key of the packet keeps its colon where the key is "".
 func (f *found) code() string {
 	code := ledger.Code(f.kind.Rule)
-	if f.detail != "" {
+	if f.detail != "" || f.kind == duplicateField || f.kind == unknownField {
 		code += ":" + f.detail
 	}
 	return code
