@@ -156,7 +156,7 @@ func Check(ctx context.Context, s Store, c Claim, t Terms, write bool) (Outcome,
 // Complete ends a claim as done (packets.md 7).
 func Complete(ctx context.Context, s Store, w Work, t Terms) (Outcome, error) {
 	if w.Key == "" {
-		return Outcome{Reasons: []Reason{missingKey()}}, nil
+		return keyless(ctx, s, missingKey())
 	}
 	verdict, err := s.Update(ctx, w.Key, func(ctx context.Context, v View) (Verdict, error) { return w.complete(ctx, v, t) })
 	return outcome(ctx, verdict, err)
@@ -165,9 +165,16 @@ func Complete(ctx context.Context, s Store, w Work, t Terms) (Outcome, error) {
 // Abandon gives a claim back (packets.md 7).
 func Abandon(ctx context.Context, s Store, w Work, t Terms) (Outcome, error) {
 	if w.Key == "" {
-		return Outcome{Reasons: []Reason{notReserved("the packet has no idempotency_key, so nothing is reserved under it")}}, nil
+		return keyless(ctx, s, notReserved("the packet has no idempotency_key, so nothing is reserved under it"))
 	}
 	verdict, err := s.Update(ctx, w.Key, func(ctx context.Context, v View) (Verdict, error) { return w.abandon(ctx, v, t) })
+	return outcome(ctx, verdict, err)
+}
+
+// keyless gives the reason against a packet that no claim can be of. The ledger is
+// read all the same, because one that cannot be used is said first and alone.
+func keyless(ctx context.Context, s Store, r Reason) (Outcome, error) {
+	verdict, err := s.Look(ctx, "", func(context.Context, View) (Verdict, error) { return Verdict{Reasons: []Reason{r}}, nil })
 	return outcome(ctx, verdict, err)
 }
 
