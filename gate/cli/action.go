@@ -16,6 +16,7 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/git"
 	"github.com/handoff-gate/handoff-gate/gate/governance"
+	"github.com/handoff-gate/handoff-gate/gate/internal/localpath"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/lint"
 	"github.com/handoff-gate/handoff-gate/gate/policy"
@@ -286,7 +287,7 @@ func (a *action) open(ctx context.Context) error {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return cannot("input working-directory: %s is no folder", safetext.Clean(a.in.WorkingDirectory))
 	}
-	if !within(workspace, dir) {
+	if _, in := localpath.Below(workspace, dir); !in {
 		return cannot("input working-directory: %s leads out of the workspace", safetext.Clean(a.in.WorkingDirectory))
 	}
 	o := git.Options{Dir: dir, StartDir: dir, Environ: a.p.Environ, Server: a.env.ServerURL, Token: a.in.Token}
@@ -308,7 +309,7 @@ func (a *action) open(ctx context.Context) error {
 	if err != nil {
 		return cannot("the checkout cannot be opened: %s", err)
 	}
-	if c.Repo == nil || !within(workspace, c.Top) {
+	if _, in := localpath.Below(workspace, c.Top); c.Repo == nil || !in {
 		why := "its top level is outside the workspace"
 		if c.Repo == nil {
 			why = safetext.Clean(c.Refused.Error())
@@ -319,11 +320,6 @@ func (a *action) open(ctx context.Context) error {
 	}
 	a.checkout, a.submodule = c, c.Repo.IsSubmodule(ctx)
 	return nil
-}
-
-func within(dir, p string) bool {
-	rel, err := filepath.Rel(dir, p)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // nothingLeft is the report of a deleted branch or tag. There need not even be

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/internal/localpath"
 	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/render"
@@ -235,11 +235,8 @@ func (a *action) prefix() string {
 	if a.checkout == nil {
 		return ""
 	}
-	rel, err := filepath.Rel(a.env.Workspace, a.checkout.Top)
-	if err != nil {
-		return ""
-	}
-	return filepath.ToSlash(rel)
+	rel, _ := localpath.Below(a.env.Workspace, a.checkout.Top)
+	return rel
 }
 
 func (a *action) summaryOptions(exists func(string) bool) render.SummaryOptions {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate/adopt"
+	"github.com/handoff-gate/handoff-gate/gate/internal/localpath"
 )
 
 var hooksCommand = command{
@@ -96,13 +97,12 @@ func (a *authoring) hookPlace(ctx context.Context) (adopt.HookPlace, adopt.HookS
 		return place, settings, err
 	}
 	folder.Close()
-	rel, err := filepath.Rel(repo.Top(), a.project.dir)
-	if err != nil || !filepath.IsLocal(rel) {
-		return place, settings, errors.Join(errors.New("the project is not below the top level of its repository"), err)
+	var in bool
+	if settings.Project, in = localpath.Below(repo.Top(), a.project.dir); !in {
+		return place, settings, errors.New("the project is not below the top level of its repository")
 	}
 	place.Top = repo.Top()
 	place.Dir, place.Common, err = repo.HookDir(ctx)
-	settings.Project = filepath.ToSlash(rel)
 	if filepath.IsAbs(a.process.Program) {
 		settings.Program = a.process.Program
 	}
@@ -113,8 +113,8 @@ func (a *authoring) hookPlace(ctx context.Context) (adopt.HookPlace, adopt.HookS
 // it lies below that.
 func shownPath(place adopt.HookPlace, name string) string {
 	file := filepath.Join(place.Dir, name)
-	if rel, err := filepath.Rel(place.Top, file); err == nil && filepath.IsLocal(rel) {
-		return filepath.ToSlash(rel)
+	if rel, in := localpath.Below(place.Top, file); in {
+		return rel
 	}
 	return file
 }

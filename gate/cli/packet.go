@@ -13,6 +13,7 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/disk"
 	"github.com/handoff-gate/handoff-gate/gate/git"
+	"github.com/handoff-gate/handoff-gate/gate/internal/localpath"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/packet"
 	"github.com/handoff-gate/handoff-gate/gate/packet/strict"
@@ -270,8 +271,8 @@ func placeOf(file string) string {
 		tops = append(tops, start)
 	}
 	for _, top := range tops {
-		if rel, err := filepath.Rel(top, abs); err == nil && filepath.IsLocal(rel) {
-			return filepath.ToSlash(rel)
+		if rel, in := localpath.Below(top, abs); in {
+			return rel
 		}
 	}
 	return filepath.Base(abs)
@@ -310,8 +311,8 @@ func (c *packetCheck) baseRegistry(ctx context.Context, p Process) (r *packet.Re
 		return unreadable("the registry is to be read from the base commit, and there is no repository: %s", safetext.Clean(err.Error()))
 	}
 	defer repo.Close()
-	rel, err := filepath.Rel(repo.Top(), file)
-	if err != nil || !filepath.IsLocal(rel) {
+	rel, in := localpath.Below(repo.Top(), file)
+	if !in {
 		return unreadable("the registry is not below the top level of the repository")
 	}
 	sha := strings.ToLower(c.base.value)
@@ -326,7 +327,7 @@ func (c *packetCheck) baseRegistry(ctx context.Context, p Process) (r *packet.Re
 		c.headID = head.ID
 		is = repo.Tree(gate.HeadTree, head.Tree)
 	}
-	r, changed = run.BaseRegistry(filepath.ToSlash(rel), was, is)
+	r, changed = run.BaseRegistry(rel, was, is)
 	return r, changed, ctx.Err()
 }
 

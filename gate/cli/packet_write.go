@@ -15,6 +15,7 @@ import (
 
 	"github.com/handoff-gate/handoff-gate/gate/disk"
 	"github.com/handoff-gate/handoff-gate/gate/git"
+	"github.com/handoff-gate/handoff-gate/gate/internal/localpath"
 	"github.com/handoff-gate/handoff-gate/gate/packet"
 	"github.com/handoff-gate/handoff-gate/gate/packet/strict"
 	"github.com/handoff-gate/handoff-gate/gate/run"
@@ -254,12 +255,12 @@ func repositoryOf(ctx context.Context, p Process, file string) (string, *git.Rep
 	if err != nil {
 		return "", nil
 	}
-	rel, err := filepath.Rel(repo.Top(), abs)
-	if err != nil || !filepath.IsLocal(rel) {
+	rel, in := localpath.Below(repo.Top(), abs)
+	if !in {
 		repo.Close()
 		return "", nil
 	}
-	return filepath.ToSlash(rel), repo
+	return rel, repo
 }
 
 // readKey reads a private key from a file or a variable. Nothing of its content

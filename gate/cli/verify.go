@@ -15,6 +15,7 @@ import (
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/git"
+	"github.com/handoff-gate/handoff-gate/gate/internal/localpath"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/lint"
 	"github.com/handoff-gate/handoff-gate/gate/policy"
@@ -300,14 +301,14 @@ func (p project) open(ctx context.Context, proc Process, hooks bool, again strin
 	if err != nil {
 		return nil, run.Project{}, err
 	}
-	rel, err := filepath.Rel(c.Top, p.dir)
-	if err != nil || !filepath.IsLocal(rel) {
+	rel, in := localpath.Below(c.Top, p.dir)
+	if !in {
 		c.Close()
-		return nil, run.Project{}, errors.Join(errors.New("the project is not below the top level of its repository"), err)
+		return nil, run.Project{}, errors.New("the project is not below the top level of its repository")
 	}
 	commands := regenerate(p.dir, p.given)
 	commands.Again = again
-	return c, run.Project{Path: filepath.ToSlash(rel), Commands: commands, Given: safetext.ShellPath(p.given)}, nil
+	return c, run.Project{Path: rel, Commands: commands, Given: safetext.ShellPath(p.given)}, nil
 }
 
 // regenerate names the command that regenerates the manifest as it runs there

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/handoff-gate/handoff-gate/gate/internal/localpath"
 )
 
 // ErrOutside says that a path leads out of the folder that it must stay in.
@@ -25,11 +27,10 @@ func Follow(boundary, p string) (rel string, err error) {
 	case err != nil:
 		return "", Cause(err)
 	}
-	rel, err = filepath.Rel(boundary, target)
-	if err != nil || !filepath.IsLocal(rel) {
+	rel, in := localpath.Below(boundary, target)
+	if !in {
 		return "", ErrOutside
 	}
-	rel = filepath.ToSlash(rel)
 	if missing {
 		return rel, fmt.Errorf("nothing is there: %w", fs.ErrNotExist)
 	}

@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/internal/localpath"
 	"github.com/handoff-gate/handoff-gate/gate/proc"
 )
 
@@ -143,7 +144,7 @@ func hookTop(inherited []string, o Options) string {
 	if err != nil {
 		return ""
 	}
-	if rel, err := filepath.Rel(top, o.Dir); err != nil || !filepath.IsLocal(rel) {
+	if _, in := localpath.Below(top, o.Dir); !in {
 		return ""
 	}
 	return top
@@ -199,7 +200,7 @@ func pathOutside(path, top string) string {
 		if !filepath.IsAbs(dir) || err != nil {
 			continue
 		}
-		if rel, err := filepath.Rel(top, resolved); err == nil && filepath.IsLocal(rel) {
+		if _, in := localpath.Below(top, resolved); in {
 			continue
 		}
 		out = append(out, dir)

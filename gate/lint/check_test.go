@@ -249,7 +249,7 @@ func TestLocksAndTree(t *testing.T) {
 		Name: "working tree", Lock: true,
 		Unscannable: []Problem{{"rules.txt", "it is a symbolic link"}, {"big.md", "it is larger than its limit"}},
 		Reported:    map[string]bool{"big.md": true},
-		Markers:     []TreeMarkers{{"src/main.go", markersOf([]byte("package main\n"+opening+" HEAD\n"))}, {"ok.go", Markers{}}},
+		Markers:     []TreeMarkers{{"src/main.go", markersOf([]byte("package main\n" + opening + " HEAD\n"))}, {"ok.go", Markers{}}},
 		TreeProblems: []Problem{
 			{"", "git failed"}, {"src/secret.go", "permission denied"},
 		},

@@ -11,6 +11,7 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/disk"
 	"github.com/handoff-gate/handoff-gate/gate/git"
 	"github.com/handoff-gate/handoff-gate/gate/install"
+	"github.com/handoff-gate/handoff-gate/gate/internal/localpath"
 	"github.com/handoff-gate/handoff-gate/gate/internal/parallel"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
@@ -44,11 +45,10 @@ func Installs(ctx context.Context, o InstallOptions) (*report.Report, []string, 
 	if c.Repo == nil {
 		in.Root = outside(o.Dir, o.Start)
 	} else {
-		rel, err := filepath.Rel(c.Top, o.Dir)
-		if err != nil || !filepath.IsLocal(rel) {
-			return nil, nil, errors.Join(errors.New("the folder is not below the top level of its repository"), err)
+		var below bool
+		if in.Dir, below = localpath.Below(c.Top, o.Dir); !below {
+			return nil, nil, errors.New("the folder is not below the top level of its repository")
 		}
-		in.Dir = filepath.ToSlash(rel)
 		head, err := c.Repo.Head(ctx)
 		if err != nil {
 			return nil, nil, err

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/handoff-gate/handoff-gate/gate/git"
+	"github.com/handoff-gate/handoff-gate/gate/internal/localpath"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 )
 
@@ -32,9 +33,8 @@ func namedCommit(ctx context.Context, c *Checkout, name string) (git.Commit, err
 // level that paths are relative to: the folder the gate was started in if that
 // contains it, else its parent (sessions.md 1).
 func outside(dir, start string) string {
-	rel, err := filepath.Rel(start, dir)
-	if err == nil && filepath.IsLocal(rel) {
-		return filepath.ToSlash(rel)
+	if rel, in := localpath.Below(start, dir); in {
+		return rel
 	}
 	if dir == filepath.Dir(dir) {
 		return "."

@@ -12,6 +12,7 @@ import (
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/disk"
+	"github.com/handoff-gate/handoff-gate/gate/internal/localpath"
 	"github.com/handoff-gate/handoff-gate/gate/internal/parallel"
 	"github.com/handoff-gate/handoff-gate/gate/internal/plural"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
@@ -141,15 +142,15 @@ func (r *sessionRun) places(name string) []string {
 	if r.in.Top == "" {
 		return nil
 	}
-	rel, err := filepath.Rel(r.in.Top, name)
-	if err == nil && filepath.IsLocal(rel) {
-		return []string{filepath.ToSlash(rel)}
+	if rel, in := localpath.Below(r.in.Top, name); in {
+		return []string{rel}
 	}
 	if !r.in.OnDisk {
 		return nil
 	}
 	// The top level has no link in it, the recorded path may.
-	if rel, err = disk.Follow(r.in.Top, name); err != nil {
+	rel, err := disk.Follow(r.in.Top, name)
+	if err != nil {
 		return nil
 	}
 	return []string{rel}

@@ -15,6 +15,7 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/disk"
 	"github.com/handoff-gate/handoff-gate/gate/git"
+	"github.com/handoff-gate/handoff-gate/gate/internal/localpath"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 	"github.com/handoff-gate/handoff-gate/gate/session"
 )
@@ -51,12 +52,11 @@ func openSessions(ctx context.Context, o SessionOptions) (*Checkout, SessionInpu
 		in.Now = linkedInside{c.Work, c.Top}
 	}
 	if c.Repo != nil {
-		rel, err := filepath.Rel(c.Top, o.Dir)
-		if err != nil || !filepath.IsLocal(rel) {
+		var below bool
+		if in.Root, below = localpath.Below(c.Top, o.Dir); !below {
 			c.Close()
-			return nil, in, errors.Join(errors.New("the root is not below the top level of its repository"), err)
+			return nil, in, errors.New("the root is not below the top level of its repository")
 		}
-		in.Root = filepath.ToSlash(rel)
 		return c, in, nil
 	}
 	// The top level is a folder further up, which the gate need not be allowed to

@@ -1,4 +1,5 @@
-// Package localpath tells the paths that give away a machine.
+// Package localpath is about the paths of one machine: which give it away, and which
+// lie in a folder.
 package localpath
 
 import "strings"

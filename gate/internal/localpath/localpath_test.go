@@ -1,6 +1,9 @@
 package localpath
 
-import "testing"
+import (
+	"path/filepath"
+	"testing"
+)
 
 func TestIs(t *testing.T) {
 	for p, want := range map[string]bool{
@@ -11,6 +14,25 @@ func TestIs(t *testing.T) {
 	} {
 		if got := Is(p); got != want {
 			t.Errorf("Is(%q) = %v", p, got)
+		}
+	}
+}
+
+func TestBelow(t *testing.T) {
+	for _, c := range []struct {
+		dir, p, rel string
+		ok          bool
+	}{
+		{"/a/b", "/a/b", ".", true},
+		{"/a/b", "/a/b/c/d", "c/d", true},
+		{"/", "/a", "a", true},
+		{"/a/b", "/a/b/..c", "..c", true},
+		{"/a/b", "/a", "", false},
+		{"/a/b", "/a/bc", "", false},
+		{"/a/b", "c", "", false},
+	} {
+		if rel, ok := Below(filepath.FromSlash(c.dir), filepath.FromSlash(c.p)); rel != c.rel || ok != c.ok {
+			t.Errorf("Below(%q, %q) = %q, %v", c.dir, c.p, rel, ok)
 		}
 	}
 }
