@@ -3,8 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -12,12 +10,14 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/catalog"
 	"github.com/handoff-gate/handoff-gate/gate/git"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
+	"github.com/handoff-gate/handoff-gate/gate/internal/wholefile"
 	"github.com/handoff-gate/handoff-gate/gate/proc"
 	"github.com/handoff-gate/handoff-gate/gate/render"
 	"github.com/handoff-gate/handoff-gate/gate/report"
@@ -160,9 +160,8 @@ func (a *action) write(files []rendered) {
 	}
 }
 
-// writeInside writes a file of the workspace, folders made as needed. The file
-// is written beside its place and renamed, so that a link put there meanwhile
-// is replaced and not followed.
+// writeInside writes a file of the workspace, folders made as needed. A link that is
+// put in its place meanwhile is replaced and not followed.
 func (a *action) writeInside(file string, data []byte) error {
 	root, err := os.OpenRoot(a.env.Workspace)
 	if err != nil {
@@ -180,37 +179,27 @@ func (a *action) writeInside(file string, data []byte) error {
 			_ = root.Lchown(name, int(owner.UID), int(owner.GID))
 		}
 	}
-	dir := path.Dir(file)
-	at := ""
-	if dir != "." {
-		for segment := range strings.SplitSeq(dir, "/") {
-			at = path.Join(at, segment)
-			err := root.Mkdir(at, 0o755)
-			if errors.Is(err, fs.ErrExist) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			give(at)
+	var above []string
+	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
+		above = append(above, dir)
+	}
+	for _, dir := range slices.Backward(above) {
+		err := root.Mkdir(dir, 0o755)
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if err == nil {
+			give(dir)
 		}
 	}
-	var random [8]byte
-	if _, err := rand.Read(random[:]); err != nil {
-		return err
-	}
-	temporary := path.Join(dir, ".handoff-gate-"+hex.EncodeToString(random[:]))
-	f, err := root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	folder, err := root.OpenRoot(path.Dir(file))
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(data)
-	if err = errors.Join(err, f.Close()); err == nil {
-		give(temporary)
-		err = root.Rename(temporary, file)
+	defer folder.Close()
+	if err := wholefile.Write(wholefile.InRoot(folder), path.Base(file), bytes.NewReader(data), wholefile.Options{Mode: 0o644}); err != nil {
+		return err
 	}
-	if err != nil {
-		_ = root.Remove(temporary)
-	}
-	return err
+	give(file)
+	return nil
 }
