@@ -26,6 +26,11 @@ func (r *Rule) At(path string, span report.Span, message, remedy string) report.
 	return r.As(r.Severity, path, span, message, remedy)
 }
 
+// As makes a finding with another severity than the rule's own.
+func (r *Rule) As(s report.Severity, path string, span report.Span, message, remedy string) report.Finding {
+	return report.Finding{Rule: r.ID, Severity: s, Path: path, Span: span, Message: message, Remedy: remedy}
+}
+
 // FirstError gives the error of a layer that comes first in an order of rules; nil
 // where no rule of them has one.
 func FirstError(l *report.Layer, order []*Rule) *report.Finding {
@@ -37,9 +42,4 @@ func FirstError(l *report.Layer, order []*Rule) *report.Finding {
 		}
 	}
 	return nil
-}
-
-// As makes a finding with another severity than the rule's own.
-func (r *Rule) As(s report.Severity, path string, span report.Span, message, remedy string) report.Finding {
-	return report.Finding{Rule: r.ID, Severity: s, Path: path, Span: span, Message: message, Remedy: remedy}
 }
