@@ -94,7 +94,7 @@ func BenchmarkLarge(b *testing.B) {
 				b.Fatal(err)
 			}
 			s := &source{run: r, p: Project{Path: "."}}
-			if err := s.trees(); err != nil {
+			if err := s.trees(ctx); err != nil {
 				b.Fatal(err)
 			}
 			if err := s.readPolicies(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"maps"
@@ -49,7 +50,7 @@ type source struct {
 // read reads the project. Independent parts are read side by side.
 func (s *source) read(ctx context.Context) error {
 	r := s.run
-	if err := s.trees(); err != nil {
+	if err := s.trees(ctx); err != nil {
 		return err
 	}
 	g, ctx := parallel.WithContext(ctx)
@@ -75,7 +76,7 @@ func (s *source) read(ctx context.Context) error {
 }
 
 // trees chooses what is read from where.
-func (s *source) trees() error {
+func (s *source) trees(ctx context.Context) error {
 	r := s.run
 	s.judged = r.c.Work
 	if r.c.Repo == nil || r.o.OnlyContent {
@@ -90,7 +91,10 @@ func (s *source) trees() error {
 	}
 	x, err := r.index()
 	if err != nil {
-		return err
+		// The layers that need it report it, as they do a head tree that this clone
+		// lacks; what needs no index is judged all the same.
+		s.newSide = unreadTree{gate.IndexTree, err}
+		return ctx.Err()
 	}
 	s.newSide = x
 	if r.o.Level == gate.Precommit && r.headSet != nil {
@@ -100,6 +104,27 @@ func (s *source) trees() error {
 	}
 	return nil
 }
+
+// unreadTree is a tree that could not be read: whoever asks it is told why, and
+// never that nothing is there.
+type unreadTree struct {
+	name string
+	err  error
+}
+
+// Name is how messages call the tree.
+func (t unreadTree) Name() string { return t.name }
+
+// Stat gives the error.
+func (t unreadTree) Stat(string) (gate.Entry, error) { return gate.Entry{}, t.err }
+
+// Open gives the error.
+func (t unreadTree) Open(string) (io.ReadCloser, gate.Entry, error) {
+	return nil, gate.Entry{}, t.err
+}
+
+// List gives the error.
+func (t unreadTree) List(string) ([]gate.Entry, error) { return nil, t.err }
 
 // readSets reads the handoff set of each snapshot of layer 1. The working tree
 // comes first, so that what a commit or the index has in the same bytes need
