@@ -107,7 +107,7 @@ func (c *checker) run() string {
 			message += ": the project is not in a git repository"
 		}
 		c.fail(NotARepository, c.manifest(), report.Span{}, message+".",
-			"Run the gate inside the project's git repository.")
+			"Run the gate inside the project's git repository, with git in PATH.")
 		return "not evaluated: not in a git repository"
 	}
 	c.configFindings()
