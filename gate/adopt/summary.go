@@ -479,32 +479,25 @@ func (j *jsonSummary) end() string {
 	var keys []string
 	var size int // of keys
 	seen := map[string]bool{}
-	depth, items, entries := 0, 0, -1
+	items, entries := 0, -1
 	inEntries := false
 	err := jsondoc.Scan(src, lenient, func(t jsondoc.Token) error {
-		switch t.Kind {
-		case jsondoc.ObjectEnd, jsondoc.ArrayEnd:
-			depth--
-			return nil
-		case jsondoc.Key:
-			if depth == 1 {
-				k := sound(t.Text(src))
-				inEntries = k == entriesKey
-				if inEntries {
-					entries = -1 // of equal keys the last counts
-				}
-				// A little more than the summary holds is enough to see that it
-				// has to be clipped.
-				if size <= maxSummary && !seen[k] {
-					seen[k] = true
-					keys = append(keys, k)
-					size += utf8.RuneCountInString(k) + len(", ")
-				}
+		switch depth := t.Depth; {
+		case t.Closes():
+		case depth == 1 && t.Kind == jsondoc.Key:
+			k := sound(t.Text(src))
+			inEntries = k == entriesKey
+			if inEntries {
+				entries = -1 // of equal keys the last counts
 			}
-			return nil
-		default:
-		}
-		switch {
+			// A little more than the summary holds is enough to see that it
+			// has to be clipped.
+			if size <= maxSummary && !seen[k] {
+				seen[k] = true
+				keys = append(keys, k)
+				size += utf8.RuneCountInString(k) + len(", ")
+			}
+		case t.Kind == jsondoc.Key:
 		case depth == 0:
 			outer = t.Kind
 		case depth == 1 && outer == jsondoc.Array:
@@ -513,9 +506,6 @@ func (j *jsonSummary) end() string {
 			entries = 0
 		case depth == 2 && inEntries && entries >= 0:
 			entries++
-		}
-		if t.Kind == jsondoc.Object || t.Kind == jsondoc.Array {
-			depth++
 		}
 		return nil
 	})

@@ -87,22 +87,22 @@ func readLock(src []byte) (l *lock, bad *lockError) {
 // "packages", where that is an object, go to inPackages (nil: not wanted).
 func members(src []byte, inPackages func(member)) (top []member, bad *lockError) {
 	var cur, sub member
-	depth, keys := 0, 0
+	keys := 0
 	open := false // inside packages
 	end := func(t jsondoc.Token) {
 		switch {
-		case depth == 1:
+		case t.Depth == 1:
 			cur.end = t.End
 			top = append(top, cur)
 			open = false
-		case depth == 2 && open:
+		case t.Depth == 2 && open:
 			sub.end = t.End
 			inPackages(sub)
 		}
 	}
 	err := jsondoc.Scan(src, lockOptions, func(t jsondoc.Token) error {
-		switch t.Kind {
-		case jsondoc.Key:
+		switch depth := t.Depth; {
+		case t.Kind == jsondoc.Key:
 			if keys++; keys > maxLockKeys {
 				return &lockError{t.Off, fmt.Sprintf("it has more than %d keys", maxLockKeys)}
 			}
@@ -112,13 +112,9 @@ func members(src []byte, inPackages func(member)) (top []member, bad *lockError)
 				sub = member{key: t.Text(src), keyOff: t.Off}
 			}
 			return nil
-		case jsondoc.ObjectEnd, jsondoc.ArrayEnd:
-			depth--
+		case t.Closes():
 			end(t)
 			return nil
-		case jsondoc.Object, jsondoc.Array, jsondoc.String, jsondoc.Number, jsondoc.True, jsondoc.False, jsondoc.Null:
-		}
-		switch {
 		case depth == 0 && t.Kind != jsondoc.Object:
 			return &lockError{t.Off, "it is not an object"}
 		case depth == 1:
@@ -127,9 +123,7 @@ func members(src []byte, inPackages func(member)) (top []member, bad *lockError)
 		case depth == 2 && open:
 			sub.off, sub.kind = t.Off, t.Kind
 		}
-		if t.Kind == jsondoc.Object || t.Kind == jsondoc.Array {
-			depth++
-		} else {
+		if t.Kind != jsondoc.Object && t.Kind != jsondoc.Array {
 			end(t)
 		}
 		return nil
@@ -157,11 +151,8 @@ func same(a, b []byte) bool {
 func canonical(src []byte, skip string) (sum [sha256.Size]byte) {
 	h := sha256.New()
 	var num [9]byte
-	depth, skipping := 0, false
+	skipping := false
 	err := jsondoc.Scan(src, lockOptions, func(t jsondoc.Token) error {
-		if t.Kind == jsondoc.ObjectEnd || t.Kind == jsondoc.ArrayEnd {
-			depth--
-		}
 		if !skipping {
 			switch t.Kind {
 			case jsondoc.Key, jsondoc.String:
@@ -180,16 +171,15 @@ func canonical(src []byte, skip string) (sum [sha256.Size]byte) {
 		}
 		switch t.Kind {
 		case jsondoc.Object, jsondoc.Array:
-			depth++
 			return nil
 		case jsondoc.Key:
-			if depth == 1 && skip != "" && !skipping {
+			if t.Depth == 1 && skip != "" && !skipping {
 				skipping = t.Text(src) == skip
 			}
 			return nil
 		case jsondoc.ObjectEnd, jsondoc.ArrayEnd, jsondoc.String, jsondoc.Number, jsondoc.True, jsondoc.False, jsondoc.Null:
 		}
-		if depth == 1 {
+		if t.Depth == 1 {
 			skipping = false // a member's value has ended
 		}
 		return nil

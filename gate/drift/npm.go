@@ -332,42 +332,32 @@ func readEntry(src []byte) (e entryFields) {
 	if src == nil {
 		return e
 	}
-	depth := 0
 	var key string
 	_ = jsondoc.Scan(src, lockOptions, func(t jsondoc.Token) error {
-		switch t.Kind {
-		case jsondoc.Key:
-			if depth == 1 {
-				key = t.Text(src)
-			}
+		if t.Depth != 1 || t.Closes() {
 			return nil
-		case jsondoc.ObjectEnd, jsondoc.ArrayEnd:
-			depth--
+		}
+		text := ""
+		if t.Kind == jsondoc.Key || t.Kind == jsondoc.String {
+			text = t.Text(src)
+		}
+		if t.Kind == jsondoc.Key {
+			key = text
 			return nil
-		case jsondoc.Object, jsondoc.Array, jsondoc.String, jsondoc.Number, jsondoc.True, jsondoc.False, jsondoc.Null:
 		}
-		if depth == 1 && key != "" {
-			text := ""
-			if t.Kind == jsondoc.String {
-				text = t.Text(src)
-			}
-			switch key {
-			case "dev":
-				e.dev = t.Kind == jsondoc.True
-			case "link":
-				e.link = t.Kind != jsondoc.False
-			case "hasInstallScript":
-				e.script = t.Kind != jsondoc.False
-			case "integrity":
-				e.integrity = text
-			case "resolved":
-				e.resolved = text
-			case "name":
-				e.name = text
-			}
-		}
-		if t.Kind == jsondoc.Object || t.Kind == jsondoc.Array {
-			depth++
+		switch key {
+		case "dev":
+			e.dev = t.Kind == jsondoc.True
+		case "link":
+			e.link = t.Kind != jsondoc.False
+		case "hasInstallScript":
+			e.script = t.Kind != jsondoc.False
+		case "integrity":
+			e.integrity = text
+		case "resolved":
+			e.resolved = text
+		case "name":
+			e.name = text
 		}
 		return nil
 	})

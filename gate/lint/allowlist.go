@@ -52,7 +52,6 @@ type listReader struct {
 	places *placer
 	list   allowlist
 
-	depth   int
 	rootOK  bool
 	root    map[string]bool
 	key     jsondoc.Token // of the member at hand, at depth 1 or 3
@@ -117,11 +116,10 @@ func (r *listReader) text(t jsondoc.Token) string { return t.Text(r.data) }
 func (r *listReader) token(t jsondoc.Token) error {
 	switch t.Kind {
 	case jsondoc.ObjectEnd, jsondoc.ArrayEnd:
-		r.depth--
 		switch {
-		case r.depth == 2 && r.entry != nil:
+		case t.Depth == 2 && r.entry != nil:
 			r.settle()
-		case r.depth == 1:
+		case t.Depth == 1:
 			r.inList = false
 		}
 		return nil
@@ -131,23 +129,20 @@ func (r *listReader) token(t jsondoc.Token) error {
 	case jsondoc.Object, jsondoc.Array, jsondoc.String, jsondoc.Number, jsondoc.True, jsondoc.False, jsondoc.Null:
 	}
 	switch {
-	case r.depth == 0:
+	case t.Depth == 0:
 		r.rootOK = t.Kind == jsondoc.Object
-	case r.depth == 1 && r.rootOK:
+	case t.Depth == 1 && r.rootOK:
 		r.rootValue(t)
-	case r.depth == 2 && r.inList:
+	case t.Depth == 2 && r.inList:
 		if t.Kind == jsondoc.Object {
 			r.entry = &listItem{open: t, members: map[string]jsondoc.Token{}}
 		} else {
 			r.problem(r.at(t), "an entry must be an object, not "+t.Kind.Article())
 		}
-	case r.depth == 3 && r.entry != nil:
+	case t.Depth == 3 && r.entry != nil:
 		if _, known := r.entry.members[r.text(r.key)]; known {
 			r.entry.members[r.text(r.key)] = t
 		}
-	}
-	if t.Kind == jsondoc.Object || t.Kind == jsondoc.Array {
-		r.depth++
 	}
 	return nil
 }
@@ -157,7 +152,7 @@ func (r *listReader) member(t jsondoc.Token) {
 	r.key = t
 	key := r.text(t)
 	switch {
-	case r.depth == 1 && r.rootOK:
+	case t.Depth == 1 && r.rootOK:
 		if key != "version" && key != "entries" {
 			r.rootProblem(fmt.Sprintf("unknown key %s at the top level", shownKey(key)))
 		} else if r.root[key] {
@@ -165,7 +160,7 @@ func (r *listReader) member(t jsondoc.Token) {
 			r.problem(r.at(t), fmt.Sprintf("the key %q stands at the top level twice", key))
 		}
 		r.root[key] = true
-	case r.depth == 3 && r.entry != nil:
+	case t.Depth == 3 && r.entry != nil:
 		if _, twice := r.entry.members[key]; twice {
 			r.entry.wrong = true
 			r.problem(r.at(t), fmt.Sprintf("the key %q stands in an entry twice", key))

@@ -459,30 +459,20 @@ func jwtMembers(part string, names ...string) (map[string]jwtMember, bool) {
 		return nil, false
 	}
 	members := map[string]jwtMember{}
-	depth, key, object := 0, "", false
+	key, object := "", false
 	err = jsondoc.Scan(raw, jsondoc.Options{MaxDepth: gate.MaxHandoffDepth, KeepEqualKeys: true}, func(t jsondoc.Token) error {
-		switch t.Kind {
-		case jsondoc.ObjectEnd, jsondoc.ArrayEnd:
-			depth--
-			return nil
-		case jsondoc.Key:
-			if depth == 1 {
-				key = t.Text(raw)
-			}
-			return nil
-		case jsondoc.Object, jsondoc.Array, jsondoc.String, jsondoc.Number, jsondoc.True, jsondoc.False, jsondoc.Null:
-		}
-		if depth == 0 {
+		switch {
+		case t.Closes():
+		case t.Depth == 0:
 			object = t.Kind == jsondoc.Object
-		} else if depth == 1 && slices.Contains(names, key) {
+		case t.Depth == 1 && t.Kind == jsondoc.Key:
+			key = t.Text(raw)
+		case t.Depth == 1 && slices.Contains(names, key):
 			m := jwtMember{isString: t.Kind == jsondoc.String}
 			if m.isString {
 				m.text = t.Text(raw)
 			}
 			members[key] = m
-		}
-		if t.Kind == jsondoc.Object || t.Kind == jsondoc.Array {
-			depth++
 		}
 		return nil
 	})

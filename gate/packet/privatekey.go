@@ -75,27 +75,16 @@ func ReadPrivateKey(data []byte) (*PrivateKey, error) {
 // first token.
 func tokens(data []byte) (map[string]jsondoc.Token, error) {
 	members := map[string]jsondoc.Token{}
-	depth, key := 0, ""
+	key := ""
 	err := strict.Scan(strict.Key, data, func(t jsondoc.Token) error {
-		switch t.Kind {
-		case jsondoc.ObjectEnd, jsondoc.ArrayEnd:
-			depth--
-			return nil
-		case jsondoc.Key:
-			if depth == 1 {
-				key = t.Text(data)
-			}
-			return nil
-		case jsondoc.Object, jsondoc.Array, jsondoc.String, jsondoc.Number, jsondoc.True, jsondoc.False, jsondoc.Null:
-		}
 		switch {
-		case depth == 0 && t.Kind != jsondoc.Object:
+		case t.Closes():
+		case t.Depth == 0 && t.Kind != jsondoc.Object:
 			return errKeyObject
-		case depth == 1:
+		case t.Depth == 1 && t.Kind == jsondoc.Key:
+			key = t.Text(data)
+		case t.Depth == 1:
 			members[key] = t
-		}
-		if t.Kind == jsondoc.Object || t.Kind == jsondoc.Array {
-			depth++
 		}
 		return nil
 	})

@@ -103,9 +103,13 @@ func (k Kind) Article() string {
 // Token is one token of a document.
 type Token struct {
 	Kind     Kind
-	Off, End int  // src[Off:End] is its spelling, quotes included
 	Escaped  bool // a Key or String that holds a backslash
+	Off, End int  // src[Off:End] is its spelling, quotes included
+	Depth    int  // how many arrays and objects are open around it
 }
+
+// Closes tells the end of an array or object.
+func (t Token) Closes() bool { return t.Kind == ObjectEnd || t.Kind == ArrayEnd }
 
 type frame struct {
 	object bool
@@ -129,7 +133,7 @@ func Scan(src []byte, o Options, visit func(Token) error) error {
 	}
 	var stack []frame
 	emit := func(k Kind, off int, escaped bool) error {
-		return visit(Token{Kind: k, Off: off, End: s.i, Escaped: escaped})
+		return visit(Token{Kind: k, Off: off, End: s.i, Depth: len(stack), Escaped: escaped})
 	}
 value:
 	for {
@@ -158,7 +162,7 @@ value:
 				if s.i < len(src) && src[s.i] == '}' {
 					break
 				}
-				if err := s.key(&stack[len(stack)-1], visit); err != nil {
+				if err := s.key(&stack[len(stack)-1], len(stack), visit); err != nil {
 					return err
 				}
 				continue value
@@ -223,7 +227,7 @@ value:
 				s.i++
 				s.space()
 				if top.object {
-					if err := s.key(top, visit); err != nil {
+					if err := s.key(top, len(stack), visit); err != nil {
 						return err
 					}
 				}
@@ -257,7 +261,7 @@ func (s *scanner) space() {
 }
 
 // key reads a key and its colon.
-func (s *scanner) key(f *frame, visit func(Token) error) error {
+func (s *scanner) key(f *frame, depth int, visit func(Token) error) error {
 	off := s.i
 	if off >= len(s.src) {
 		return s.early()
@@ -269,7 +273,7 @@ func (s *scanner) key(f *frame, visit func(Token) error) error {
 	if err != nil {
 		return err
 	}
-	t := Token{Kind: Key, Off: off, End: s.i, Escaped: escaped}
+	t := Token{Kind: Key, Off: off, End: s.i, Depth: depth, Escaped: escaped}
 	if !s.o.KeepEqualKeys {
 		if s.twice(f, t) {
 			return &Error{Problem: EqualKeys, Offset: off, Key: t.Text(s.src), reason: "an object has the same key twice"}

@@ -660,3 +660,17 @@ func TestPointerToken(t *testing.T) {
 		}
 	}
 }
+
+// Each token knows how deep it stands, an end as its beginning does.
+func TestDepth(t *testing.T) {
+	src := `{"a": [1, {"b": null}], "c": "d"}`
+	var got []string
+	err := Scan([]byte(src), Options{}, func(tok Token) error {
+		got = append(got, fmt.Sprintf("%d %s", tok.Depth, src[tok.Off:tok.End]))
+		return nil
+	})
+	want := `0 {|1 "a"|1 [|2 1|2 {|3 "b"|3 null|2 }|1 ]|1 "c"|1 "d"|0 }`
+	if all := strings.Join(got, "|"); err != nil || all != want {
+		t.Errorf("%s (%v)\nwant %s", all, err, want)
+	}
+}

@@ -49,17 +49,13 @@ func EmptyDocument() *Document {
 func thoroughly(src string) (*Document, error) {
 	d := &Document{src: src, index: map[string]int32{}}
 	data := []byte(src)
-	depth, open := 0, false // open: the next value is that of the entry's state
+	open := false // the next value is that of the entry's state
 	var key string
 	var begin int
 	state := Completed
 	err := strict.Scan(strict.Ledger, data, func(t jsondoc.Token) error {
-		closing := t.Kind == jsondoc.ObjectEnd || t.Kind == jsondoc.ArrayEnd
-		if closing {
-			depth--
-		}
-		switch {
-		case depth == 0 && closing:
+		switch depth := t.Depth; {
+		case depth == 0 && t.Closes():
 			d.closing = t.Off
 		case depth == 0 && t.Kind != jsondoc.Object:
 			return corrupt("the ledger is no object")
@@ -67,21 +63,18 @@ func thoroughly(src string) (*Document, error) {
 			key = t.Text(data)
 		case depth == 1 && t.Kind == jsondoc.Object:
 			begin, state = t.Off, Completed
-		case depth == 1 && closing:
+		case depth == 1 && t.Closes():
 			d.add(key, begin, t.End, state == Reserved)
 		case depth == 1:
 			return corrupt("the entry of the key " + show(key) + " is no object")
 		case depth == 2 && t.Kind == jsondoc.Key:
 			open = t.Text(data) == memberState
-		case depth == 2 && open && !closing:
+		case depth == 2 && open && !t.Closes():
 			open = false
 			var ok bool
 			if state, ok = stateOf(t.Kind, t.Text(data)); !ok {
 				return corrupt("the entry of the key " + show(key) + " " + unknownState)
 			}
-		}
-		if t.Kind == jsondoc.Object || t.Kind == jsondoc.Array {
-			depth++
 		}
 		return nil
 	})
