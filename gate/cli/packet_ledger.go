@@ -18,7 +18,6 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/disk"
 	"github.com/handoff-gate/handoff-gate/gate/git"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
-	"github.com/handoff-gate/handoff-gate/gate/internal/wholefile"
 	"github.com/handoff-gate/handoff-gate/gate/packet"
 	"github.com/handoff-gate/handoff-gate/gate/packet/ledger"
 	"github.com/handoff-gate/handoff-gate/gate/packet/ledger/fileledger"
@@ -217,7 +216,7 @@ func (l *ledgerFlags) judge(ctx context.Context, p Process, c ledger.Claim, now 
 	}
 	defer done()
 	if l.claimFile.given && write {
-		if c.TokenDigest, err = makeClaimFile(l.claimFile.value); err != nil {
+		if c.TokenDigest, err = makeClaimFile(p, l.claimFile.value); err != nil {
 			return ledger.Outcome{}, err
 		}
 	}
@@ -245,28 +244,14 @@ func (p Process) explain(o ledger.Outcome) {
 
 // makeClaimFile makes the file with a new token, and gives the token's digest once
 // both the file and its name would survive a loss of power.
-func makeClaimFile(name string) (digest string, err error) {
+func makeClaimFile(p Process, name string) (digest string, err error) {
 	token, err := ledger.NewToken(rand.Reader)
 	if err != nil {
 		return "", err
 	}
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, keyMode) //nolint:gosec // the user names it.
-	if err != nil {
-		return "", usagef("--claim-file %s cannot be made: %s", name, disk.Cause(err))
-	}
-	_, err = f.WriteString(token)
-	if err == nil {
-		err = f.Sync()
-	}
-	if closing := f.Close(); err == nil {
-		err = closing
-	}
-	if err == nil {
-		err = wholefile.SyncFolder(filepath.Dir(name))
-	}
-	if err != nil {
-		_ = os.Remove(name)
-		return "", usagef("--claim-file %s cannot be made: %s", name, disk.Cause(err))
+	o := disk.WriteOptions{Mode: keyMode, Private: true, New: true, Durable: true, Before: p.BeforeChange}
+	if err := disk.Write(name, []byte(token), o); err != nil {
+		return "", usagef("--claim-file %s cannot be made: %s", name, err)
 	}
 	return ledger.TokenDigest(token), nil
 }

@@ -15,6 +15,7 @@ type WriteOptions struct {
 	Mode    fs.FileMode // of a new file
 	Private bool        // a file that is replaced gets Mode, too, and not its old one
 	New     bool        // refuse a file that is there: fs.ErrExist
+	Durable bool        // fail where a loss of power could undo the write
 	// Before is asked ahead of each operation that changes something, told what
 	// that is; an error takes the operation's place. Nil asks nothing.
 	Before func(operation string) error
@@ -42,7 +43,7 @@ func Write(file string, data []byte, o WriteOptions) error {
 	folder := wholefile.Watch(wholefile.In(filepath.Dir(file)), o.Before)
 	return Cause(wholefile.Write(folder, filepath.Base(file), bytes.NewReader(data), wholefile.Options{
 		// What replaces a file is nobody else's to read before it has that one's mode.
-		Mode: mode, Exact: info != nil && mode&^0o600 != 0, New: o.New,
+		Mode: mode, Exact: info != nil && mode&^0o600 != 0, New: o.New, Durable: o.Durable,
 	}))
 }
 

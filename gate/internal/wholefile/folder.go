@@ -64,18 +64,15 @@ func (p pathFolder) Exists(name string) bool {
 	return err == nil
 }
 
-func (p pathFolder) Sync() error { return SyncFolder(string(p)) }
-
-// SyncFolder makes the names in a folder last, where the file system has a way to
-// flush a folder.
-func SyncFolder(dir string) error {
-	f, err := os.Open(dir) //nolint:gosec // the folder of a file that the caller names.
+func (p pathFolder) Sync() error {
+	f, err := os.Open(string(p)) //nolint:gosec // the caller names it.
 	if err != nil {
 		return err
 	}
 	return syncAndClose(f)
 }
 
+// syncAndClose flushes a folder, where the file system has a way to do that.
 func syncAndClose(f *os.File) error {
 	defer f.Close()
 	if err := f.Sync(); err != nil && !cannotSync(err) {

@@ -46,7 +46,8 @@ type Options struct {
 	// fs.ErrExist.
 	New bool
 	// Durable fails where the folder cannot be flushed. Without it a loss of power
-	// may then bring the old text back, whole. The new text is there in both cases.
+	// may then bring the old text back, whole. The new text is there in both cases,
+	// but for a New file that fails so.
 	Durable bool
 	// Before is asked right before the new file takes the name, and may refuse;
 	// nil asks nothing.
@@ -54,7 +55,7 @@ type Options struct {
 }
 
 // Write writes a file. After an error the new file is gone and the target
-// untouched, but for Durable's; after a kill the new file may stay, and is ignored
+// untouched, but for Durable's of one that is replaced; after a kill the new file may stay, and is ignored
 // by everything because of its name.
 func Write(folder Folder, name string, content io.WriterTo, o Options) error {
 	temporary := temporaryName(name)
@@ -76,10 +77,14 @@ func Write(folder Folder, name string, content io.WriterTo, o Options) error {
 		_ = folder.Remove(temporary) // what went wrong first is what is said
 		return err
 	}
-	if err := folder.Sync(); o.Durable {
-		return err
+	err = folder.Sync()
+	if err == nil || !o.Durable {
+		return nil
 	}
-	return nil
+	if o.New {
+		_ = folder.Remove(name) // nobody relies on it yet
+	}
+	return err
 }
 
 // fill writes a file to its end and closes it.

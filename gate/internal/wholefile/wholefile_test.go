@@ -145,3 +145,22 @@ func TestBefore(t *testing.T) {
 		t.Errorf("got %v; %q are left", err, names(t, dir))
 	}
 }
+
+// A new file whose name may not last is not left behind: a second try would find the
+// name taken.
+func TestNewAndNotDurable(t *testing.T) {
+	failure := errors.New("input/output error")
+	for kind := range folders(t, t.TempDir()) {
+		dir := t.TempDir()
+		folder := wholefile.Watch(folders(t, dir)[kind], func(operation string) error {
+			if operation == "sync folder" {
+				return failure
+			}
+			return nil
+		})
+		err := wholefile.Write(folder, "f", strings.NewReader("new"), wholefile.Options{Mode: 0o600, New: true, Durable: true})
+		if !errors.Is(err, failure) || len(names(t, dir)) != 0 {
+			t.Errorf("in a %s: got %v; %q are left", kind, err, names(t, dir))
+		}
+	}
+}
