@@ -2,7 +2,6 @@ package githubapi
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/google/go-github/v66/github"
@@ -18,7 +17,7 @@ const maxBatch = 50
 // limits already; they are held here once more because one annotation over them
 // costs its whole batch of 50.
 func wire(a render.Annotation) (*github.CheckRunAnnotation, bool) {
-	if !usablePath(a.Path) {
+	if a.Path == "" || render.CleanPath(a.Path) != a.Path {
 		return nil, false
 	}
 	// No line known is line 1, which keeps the annotation at the file's top. A
@@ -39,7 +38,7 @@ func wire(a render.Annotation) (*github.CheckRunAnnotation, bool) {
 			out.EndColumn = github.Int(a.EndColumn)
 		}
 	}
-	message := cutBytes(visible(a.Message), render.MaxAnnotationMessage)
+	message := cutBytes(render.AnnotationText(a.Message), render.MaxAnnotationMessage)
 	if strings.TrimSpace(message) == "" {
 		message = "(no message)" // a required member, refused when empty
 	}
@@ -50,33 +49,8 @@ func wire(a render.Annotation) (*github.CheckRunAnnotation, bool) {
 	return out, true
 }
 
-// usablePath tells whether GitHub takes a path: from the repository's top
-// level, with slashes, and nothing in it that leads elsewhere.
-func usablePath(p string) bool {
-	if p == "" || p == "." || !utf8.ValidString(p) || strings.ContainsRune(p, '\\') ||
-		strings.IndexFunc(p, unicode.IsControl) >= 0 {
-		return false
-	}
-	for part := range strings.SplitSeq(p, "/") {
-		if part == "" || part == "." || part == ".." {
-			return false
-		}
-	}
-	return true
-}
-
-// visible shows control characters but TAB and LF, and bad UTF-8, as U+FFFD.
-func visible(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\t' && r != '\n' && unicode.IsControl(r) {
-			return utf8.RuneError
-		}
-		return r
-	}, strings.ToValidUTF8(s, string(utf8.RuneError)))
-}
-
 func oneLine(s string) string {
-	return strings.Join(strings.Fields(visible(s)), " ")
+	return strings.Join(strings.Fields(render.AnnotationText(s)), " ")
 }
 
 // cutBytes keeps at most limit bytes and never a part of a character.

@@ -76,17 +76,17 @@ func Annotations(r *report.Report, o AnnotationOptions) []Annotation {
 func annotate(p *report.Project, f *report.Finding, exists func(string) bool) Annotation {
 	a := Annotation{
 		Severity: f.Severity,
-		Title:    firstRunes(annotationText(f.Rule), MaxAnnotationTitle),
+		Title:    firstRunes(AnnotationText(f.Rule), MaxAnnotationTitle),
 	}
 	file, span := anchor(p, f, exists)
 	message := f.Message
-	if f.Path != "" && file != cleanPath(f.Path) && !strings.Contains(message, f.Path) {
+	if f.Path != "" && file != CleanPath(f.Path) && !strings.Contains(message, f.Path) {
 		message = plainLine(location(f)) + ": " + message
 	}
 	if f.Remedy != "" {
 		message += "\n\n" + f.Remedy
 	}
-	a.Message = cutWithNote(annotationText(message), MaxAnnotationMessage,
+	a.Message = cutWithNote(AnnotationText(message), MaxAnnotationMessage,
 		"… (cut: the report has the whole message)", func(s string) int { return len(s) })
 	if file == "" {
 		return a
@@ -113,10 +113,10 @@ func anchor(p *report.Project, f *report.Finding, exists func(string) bool) (str
 	if f.Path == "" {
 		return "", report.Span{}
 	}
-	if file := cleanPath(f.Path); usable(file) {
+	if file := CleanPath(f.Path); usable(file) {
 		return file, f.Span
 	}
-	if file := cleanPath(standIn(p)); usable(file) {
+	if file := CleanPath(standIn(p)); usable(file) {
 		return file, report.Span{}
 	}
 	return "", report.Span{}
@@ -135,11 +135,11 @@ func standIn(p *report.Project) string {
 	return gate.Join(p.Path, gate.ManifestFile)
 }
 
-// cleanPath brings a path into the form that GitHub takes: no leading "./" or
+// CleanPath brings a path into the form that GitHub takes: no leading "./" or
 // "/", no "." and no empty segment. It is empty for a path that GitHub would
 // refuse or show elsewhere: one with "..", a backslash, a control character or
 // bytes that are not UTF-8.
-func cleanPath(p string) string {
+func CleanPath(p string) string {
 	if !utf8.ValidString(p) || strings.ContainsRune(p, '\\') ||
 		strings.ContainsFunc(p, func(r rune) bool { return unicode.Is(unicode.Cc, r) || breaksLine(r) }) {
 		return ""

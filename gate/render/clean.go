@@ -61,10 +61,10 @@ func defuseStart(line string) string {
 	return line[:len(line)-len(rest)] + ": " + rest[1:]
 }
 
-// annotationText keeps TAB and LF and replaces every other control character,
+// AnnotationText keeps TAB and LF and replaces every other control character,
 // the two Unicode line ends and bytes that are not UTF-8 by U+FFFD
 // (github-action.md 5).
-func annotationText(s string) string {
+func AnnotationText(s string) string {
 	return mapRunes(s, func(r rune) rune {
 		switch {
 		case r == '\t' || r == '\n':

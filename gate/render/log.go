@@ -61,7 +61,7 @@ func (l *Log) Line(s string) {
 }
 
 // Debug prints a debug line, which the runner shows when debugging is on.
-func (l *Log) Debug(s string) { l.write(Command("debug", nil, annotationText(s)) + "\n") }
+func (l *Log) Debug(s string) { l.write(Command("debug", nil, AnnotationText(s)) + "\n") }
 
 // Message prints a single error, warning or notice that is about this run and
 // not about a file. It ends an open group: a reader must see it. It counts
@@ -84,7 +84,7 @@ func (l *Log) Message(s report.Severity, text string) {
 		return
 	}
 	*n++
-	l.write(annotationCommand(s, &Annotation{Message: annotationText(text)}, "") + "\n")
+	l.write(annotationCommand(s, &Annotation{Message: AnnotationText(text)}, "") + "\n")
 }
 
 // Annotate prints annotations as workflow commands, outside any group. What

@@ -260,7 +260,7 @@ func artifactURI(p string) string { return strings.TrimLeft(escapePath(p), "/") 
 // link of "[text](target)" even in plain text (section 3.11.6 of the standard),
 // so the two brackets are parted.
 func sarifMessage(s string) string {
-	return strings.ReplaceAll(annotationText(s), "](", "] (")
+	return strings.ReplaceAll(AnnotationText(s), "](", "] (")
 }
 
 // fingerprint recognises a finding in the next run: rule, project, file and the

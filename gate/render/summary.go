@@ -535,7 +535,7 @@ func cutText(s string) string {
 // blob is the address of a finding's file and line in the linked commit, ""
 // when it has none.
 func (p *page) blob(f *report.Finding) string {
-	file := cleanPath(f.Path)
+	file := CleanPath(f.Path)
 	repo := p.repoURL()
 	if file == "" || repo == "" || !isObjectID(p.o.LinkSHA) || p.o.Exists != nil && !p.o.Exists(file) {
 		return ""
