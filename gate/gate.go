@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"path"
 	"strings"
 )
 
@@ -290,4 +291,25 @@ type Commands struct {
 	// Handoff is the handoff folder as one word, as `git add` takes it where
 	// Regen is run; "" where that is the repository's top level.
 	Handoff string
+
+	// Project is the project's folder below the repository's top level, and Given
+	// the same folder as a program finds it where the gate was started; "" where that
+	// is the top level. GitGiven is Given for git, which takes such a path in a work
+	// tree only: outside of one it is "", and its command is for the top level.
+	Project, Given, GitGiven string
+}
+
+// File names a file of the project, whose path begins at the repository's top level,
+// as a program finds it where the gate was started; GitFile names it for git.
+func (c Commands) File(p string) string    { return c.below(c.Given, p) }
+func (c Commands) GitFile(p string) string { return c.below(c.GitGiven, p) }
+
+func (c Commands) below(given, p string) string {
+	if given == "" {
+		return p
+	}
+	if c.Project != "." {
+		p = strings.TrimPrefix(p, c.Project+"/")
+	}
+	return path.Join(given, p)
 }

@@ -308,6 +308,8 @@ func (p project) open(ctx context.Context, proc Process, hooks bool, again strin
 	}
 	commands := regenerate(p.dir, p.given)
 	commands.Again = again
+	commands.Project = rel
+	commands.Given, commands.GitGiven = p.standing(start, c.Top)
 	return c, run.Project{Path: rel, Commands: commands, Given: safetext.ShellPath(p.given)}, nil
 }
 
@@ -326,6 +328,42 @@ func regenerate(dir, given string) gate.Commands {
 	return gate.Commands{
 		Regen:   "handoff-gate manifest " + safetext.ShellPath(given),
 		Handoff: safetext.ShellPath(path.Join(filepath.ToSlash(given), gate.HandoffDir)),
+	}
+}
+
+// standing gives the project's folder as it is called from the folder the gate was
+// started in, for any program and for git; "" is none. Only git knows nothing of the
+// repository outside of every work tree, and in that of another one it must not be
+// led to a file of the same name there.
+func (p project) standing(start, top string) (program, git string) {
+	if real, err := filepath.EvalSymlinks(start); err == nil {
+		start = real
+	}
+	given := filepath.Clean(p.given)
+	if dir, err := filepath.Abs(given); err != nil || dir != p.dir {
+		given = p.dir // a link leads there, and git goes through none
+		if rel, err := filepath.Rel(start, p.dir); err == nil {
+			given = rel
+		}
+	}
+	program = filepath.ToSlash(given)
+	if _, in := localpath.Below(top, start); in || inWorkTree(start) {
+		return program, program
+	}
+	return program, ""
+}
+
+// inWorkTree tells whether git finds a repository from a folder.
+func inWorkTree(dir string) bool {
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return true
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return false
+		}
+		dir = up
 	}
 }
 

@@ -169,7 +169,7 @@ func (c *checker) judge(set *snapshot.Set) {
 	switch m.State {
 	case gate.Absent:
 		c.add(ManifestMissing, manifestPath, "", report.Span{}, "there is no MANIFEST.json in the handoff folder",
-			"Generate it; it indexes every handoff file with its checksum."+c.commit(), c.regen())
+			"Read "+c.diffCommand()+", then generate it; it indexes every handoff file with its checksum."+c.commit(), c.regen())
 		return
 	case gate.NotRegular:
 		c.add(NotRegular, manifestPath, "", report.Span{}, "MANIFEST.json is "+m.Entry.Kind.Article()+", not a regular file",
@@ -211,13 +211,13 @@ func (c *checker) judge(set *snapshot.Set) {
 }
 
 func (c *checker) restore(path string) string {
-	return "git checkout HEAD -- " + safetext.ShellQuote(path)
+	return "git checkout HEAD -- " + safetext.ShellQuote(c.in.Commands.GitFile(path))
 }
 
 // diffCommand shows what changed: what is not committed yet, staged or not, and
 // what is.
 func (c *checker) diffCommand() string {
-	of := "-- " + safetext.ShellQuote(gate.Join(c.in.Project, gate.HandoffDir)) + "`"
+	of := "-- " + safetext.ShellQuote(c.in.Commands.GitFile(gate.Join(c.in.Project, gate.HandoffDir))) + "`"
 	show := "`git diff " + of
 	if c.judges(gate.IndexTree) {
 		show += " and `git diff --cached " + of

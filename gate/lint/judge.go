@@ -144,10 +144,10 @@ func (j *judging) unscannable(p, reason string) {
 func (j *judging) removeLock(p string) string {
 	for _, s := range j.in.Snapshots {
 		if s.Lock && s.Name != gate.WorkingTree {
-			return report.WithFix(" What is committed already is mended by a commit of the deletion.", "git rm -r -f "+safetext.ShellPath(p))
+			return report.WithFix(" What is committed already is mended by a commit of the deletion.", "git rm -r -f "+safetext.ShellPath(j.in.Commands.GitFile(p)))
 		}
 	}
-	return report.WithFix("", "rm "+safetext.ShellPath(p))
+	return report.WithFix("", "rm "+safetext.ShellPath(j.in.Commands.File(p)))
 }
 
 // again is the last line of the remedy of an error that needs an edit.

@@ -163,7 +163,7 @@ func judge(in Input) (summary string, finding *report.Finding) {
 	case gate.Absent:
 		return "there is no manifest", one(ManifestMissing.At(path, report.Span{},
 			gate.ManifestFile+" does not exist, so there is no recorded commit to compare with HEAD.",
-			report.WithFix("Regenerate the manifest.", in.Commands.Regen)))
+			report.WithFix("Read `git diff -- "+safetext.ShellQuote(in.Commands.GitFile(gate.Join(in.Project, gate.HandoffDir)))+"`, then regenerate the manifest.", in.Commands.Regen)))
 	case gate.NotRegular:
 		return "the manifest is no regular file", one(ManifestMissing.At(path, report.Span{},
 			fmt.Sprintf("%s is no regular file (%s) and was not followed, so there is no recorded commit to compare with HEAD.", gate.ManifestFile, reason(in.Manifest.Err)),
@@ -271,7 +271,7 @@ func restore(in Input, path string) string {
 	if safetext.Cut(path, len(path)) != path { // it cannot be printed as it is
 		return report.WithFix(text, in.Commands.Again)
 	}
-	return report.WithFix(text, "git checkout HEAD -- "+safetext.ShellQuote(path))
+	return report.WithFix(text, "git checkout HEAD -- "+safetext.ShellQuote(in.Commands.GitFile(path)))
 }
 
 func reason(err error) string {
