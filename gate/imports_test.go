@@ -28,6 +28,7 @@ var reaches = map[string][]string{
 	"gate/internal/bench":           {"os", "os/exec", "path/filepath"},
 	"gate/internal/bench/table":     {"os"},
 	"gate/internal/filelock":        {"os", "golang.org/x/sys/unix"},
+	"gate/internal/localpath":       {"path/filepath"},
 	"gate/internal/wholefile":       {"os", "path/filepath", "golang.org/x/sys/unix"},
 	"gate/internal/gittest":         {"os", "os/exec", "path/filepath"},
 	"githubapi":                     {"os", "net", "net/http"},
