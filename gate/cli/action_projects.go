@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/internal/pathglob"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/run"
 	"github.com/handoff-gate/handoff-gate/githubapi"
@@ -256,49 +256,11 @@ func (m *manifests) matching(line githubapi.PathLine) []string {
 		return m.paths
 	}
 	var out []string
+	glob := pathglob.ParseFlat(line.Text)
 	for _, p := range m.paths {
-		if matchGlob(line.Text, p) {
+		if glob.Match(p) {
 			out = append(out, p)
 		}
 	}
 	return out
-}
-
-// matchGlob matches a path against a pattern in which * and ? stand for any
-// characters, or one, within a segment, and everything else for itself.
-func matchGlob(pattern, path string) bool {
-	ps, ss := strings.Split(pattern, "/"), strings.Split(path, "/")
-	if len(ps) != len(ss) {
-		return false
-	}
-	for i := range ps {
-		if !matchSegment(ps[i], ss[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// matchSegment goes back to the last star only, so its time is bounded by the
-// product of both lengths.
-func matchSegment(pattern, s string) bool {
-	p, i, star, mark := 0, 0, -1, 0
-	for i < len(s) {
-		switch {
-		case p < len(pattern) && pattern[p] == '*':
-			star, mark = p, i
-			p++
-		case p < len(pattern) && pattern[p] == '?':
-			_, n := utf8.DecodeRuneInString(s[i:])
-			p, i = p+1, i+n
-		case p < len(pattern) && pattern[p] == s[i]:
-			p, i = p+1, i+1
-		case star >= 0:
-			mark++
-			p, i = star+1, mark
-		default:
-			return false
-		}
-	}
-	return strings.Trim(pattern[p:], "*") == ""
 }

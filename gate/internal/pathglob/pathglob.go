@@ -26,6 +26,15 @@ const (
 	anyFolder          // **/
 )
 
+// ParseFlat reads a glob in which nothing crosses a slash: `**` is one `*` after the
+// other (interface.md, the input path).
+func ParseFlat(glob string) Glob {
+	for strings.Contains(glob, "**") {
+		glob = strings.ReplaceAll(glob, "**", "*")
+	}
+	return Parse(glob)
+}
+
 // Parse reads a glob. Every text is one.
 func Parse(glob string) Glob {
 	var out Glob
@@ -44,7 +53,7 @@ func Parse(glob string) Glob {
 			out = append(out, part{kind: one})
 			i++
 		default:
-			r, n := utf8.DecodeRuneInString(glob[i:])
+			r, n := character(glob[i:])
 			out = append(out, part{char: r})
 			i += n
 		}
@@ -70,7 +79,9 @@ func (g Glob) Match(path string) bool {
 	}
 	at[0] = true
 	open(at)
-	for _, r := range path {
+	for off := 0; off < len(path); {
+		r, size := character(path[off:])
+		off += size
 		clear(next)
 		clear(nextWithin)
 		for i, p := range g {
@@ -95,4 +106,14 @@ func (g Glob) Match(path string) bool {
 		at, next, within, nextWithin = next, at, nextWithin, within
 	}
 	return at[n]
+}
+
+// character gives the first character of a text. A path is any bytes: one that is not
+// UTF-8 is a character of its own, which no other byte is and no text spells.
+func character(s string) (r rune, size int) {
+	r, size = utf8.DecodeRuneInString(s)
+	if r == utf8.RuneError && size == 1 {
+		r = -rune(s[0])
+	}
+	return r, size
 }

@@ -26,8 +26,32 @@ func TestMatch(t *testing.T) {
 		{"", "", true},
 		{"*", "", true},
 		{"", "a", false},
+		{"\xff", "\xff", true},
+		{"\xff", "\xfe", false},
+		{"\ufffd", "\xff", false},
+		{"a?b", "a\xffb", true},
 	} {
 		if got := Parse(tt.glob).Match(tt.path); got != tt.want {
+			t.Errorf("%q on %q: %v", tt.glob, tt.path, got)
+		}
+	}
+}
+
+func TestParseFlat(t *testing.T) {
+	for _, tt := range []struct {
+		glob, path string
+		want       bool
+	}{
+		{"packages/*", "packages/api", true},
+		{"packages/*", "packages/api/v2", false},
+		{"packages/*/v?", "packages/api/v2", true},
+		{"**", "packages", true},
+		{"**", "packages/api", false},
+		{"**/api", "packages/api", true},
+		{"**/api", "api", false},
+		{"***/api", "a/b/api", false},
+	} {
+		if got := ParseFlat(tt.glob).Match(tt.path); got != tt.want {
 			t.Errorf("%q on %q: %v", tt.glob, tt.path, got)
 		}
 	}
