@@ -9,7 +9,6 @@
 package adopt
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -49,7 +48,7 @@ func Show(s string) string {
 	var b strings.Builder
 	for _, r := range s {
 		if isControl(r) {
-			fmt.Fprintf(&b, `\u%04x`, r)
+			b.Write(safetext.AppendEscape(nil, r))
 		} else {
 			b.WriteRune(r)
 		}

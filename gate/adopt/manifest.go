@@ -14,6 +14,7 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/integrity"
 	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
+	"github.com/handoff-gate/handoff-gate/gate/internal/timestamp"
 )
 
 // Session is what last_session and quick_context record of a session.
@@ -46,8 +47,6 @@ const maxContext = 500
 
 // format is the version of the format that is written.
 const format = "3.0"
-
-const timeForm = "2006-01-02T15:04:05Z"
 
 // Manifest is a manifest as it is to be written.
 type Manifest struct {
@@ -188,7 +187,7 @@ func (f *Folder) measure(m *Manifest, name string) (entry, error) {
 	if at, ok := m.previous.updated(name, e.digest); ok {
 		e.updated = at
 	} else {
-		e.updated = file.info.ModTime().UTC().Format(timeForm)
+		e.updated = timestamp.FormatSeconds(file.info.ModTime())
 	}
 	return e, nil
 }
@@ -269,7 +268,7 @@ func (d *document) bytes(b Budget) []byte {
 			id = "cli-" + strconv.FormatInt(d.now.Unix(), 10)
 		}
 		w.text("session_id", id)
-		w.text("timestamp", d.now.Format(timeForm))
+		w.text("timestamp", timestamp.FormatSeconds(d.now))
 		w.text("commit", d.commit)
 		w.text("phase", d.session.Phase)
 		w.number("duration_minutes", int64(d.session.Minutes))

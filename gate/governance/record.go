@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/handoff-gate/handoff-gate/gate/internal/timestamp"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
@@ -222,7 +223,7 @@ func (o Ordered[T]) MarshalJSON() ([]byte, error) {
 func (r Result) Record(f Facts) Record {
 	rec := Record{
 		SchemaVersion: 2, Mode: f.Mode, Repo: f.Repo, AAHPVersion: AAHPVersion, Tool: f.Tool,
-		Evaluated: r.Evaluated(), Total: len(r.Gates), CheckedAt: f.Now.UTC().Format("2006-01-02T15:04:05Z"),
+		Evaluated: r.Evaluated(), Total: len(r.Gates), CheckedAt: timestamp.FormatSeconds(f.Now),
 	}
 	if r.Command == "check" {
 		rec.Command = r.Command

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/handoff-gate/handoff-gate/gate"
 	"github.com/handoff-gate/handoff-gate/gate/internal/ecma"
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
+	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 )
 
 // Record is what the index has on record of one archived entry.
@@ -249,13 +249,10 @@ func ascii(p []byte) []byte {
 	}
 	var out []byte
 	for _, r := range string(p) {
-		switch high, low := utf16.EncodeRune(r); {
-		case r < utf8.RuneSelf:
+		if r < utf8.RuneSelf {
 			out = append(out, byte(r))
-		case high != utf8.RuneError:
-			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
-		default:
-			out = fmt.Appendf(out, `\u%04x`, r)
+		} else {
+			out = safetext.AppendEscape(out, r)
 		}
 	}
 	return out

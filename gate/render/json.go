@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
@@ -44,13 +45,7 @@ func escapeJSON(doc []byte) []byte {
 	var out []byte // nil until something changes
 	done := 0
 	emit := func(i int, r rune, size int) {
-		out = append(out, doc[done:i]...)
-		if r > 0xFFFF {
-			r -= 0x10000
-			out = fmt.Appendf(out, `\u%04x\u%04x`, 0xD800+(r>>10), 0xDC00+(r&0x3FF))
-		} else {
-			out = fmt.Appendf(out, `\u%04x`, r)
-		}
+		out = safetext.AppendEscape(append(out, doc[done:i]...), r)
 		done = i + size
 	}
 	for i := 0; i < len(doc); {

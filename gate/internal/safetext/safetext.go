@@ -52,17 +52,23 @@ func Escape(s string, limit int) string {
 			break
 		}
 		n++
-		switch {
-		case !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
+		if unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
+			b.Write(AppendEscape(nil, r))
+		} else {
 			b.WriteRune(r)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			fmt.Fprintf(&b, `\u%04x\u%04x`, high, low)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
 		}
 	}
 	return b.String()
+}
+
+// AppendEscape appends a character as \uXXXX, one above U+FFFF as the two of its
+// surrogates, which is how JSON escapes it, too.
+func AppendEscape(dst []byte, r rune) []byte {
+	if r <= 0xffff {
+		return fmt.Appendf(dst, `\u%04x`, r)
+	}
+	high, low := utf16.EncodeRune(r)
+	return fmt.Appendf(dst, `\u%04x\u%04x`, high, low)
 }
 
 // ShellPath is ShellQuote for a path that stands where a command takes flags,

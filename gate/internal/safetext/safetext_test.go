@@ -140,3 +140,11 @@ func TestEscape(t *testing.T) {
 		}
 	}
 }
+
+func TestAppendEscape(t *testing.T) {
+	for r, want := range map[rune]string{0: `\u0000`, 0x7f: `\u007f`, 0x202e: `\u202e`, 0xffff: `\uffff`, 0x10000: `\ud800\udc00`, 0xe0001: `\udb40\udc01`, 0x10ffff: `\udbff\udfff`} {
+		if got := string(AppendEscape([]byte("a"), r)); got != "a"+want {
+			t.Errorf("%U gives %s, want a%s", r, got, want)
+		}
+	}
+}

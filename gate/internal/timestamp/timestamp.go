@@ -1,5 +1,6 @@
 // Package timestamp reads the one form of time that packets and ledgers are
-// judged by (packets.md 3): RFC 3339 with an offset, and nothing near it.
+// judged by (packets.md 3), RFC 3339 with an offset and nothing near it, and writes
+// the times that this program records.
 package timestamp
 
 import (
@@ -68,3 +69,7 @@ func Format(t time.Time) string {
 	s := t.UTC().Format("2006-01-02T15:04:05.000000000")
 	return strings.TrimRight(strings.TrimRight(s, "0"), ".") + "Z"
 }
+
+// FormatSeconds gives a time in UTC as Format does, without its fraction: the form of
+// what is recorded, as not every reader takes nine digits of fraction.
+func FormatSeconds(t time.Time) string { return Format(t.Truncate(time.Second)) }

@@ -70,3 +70,10 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestFormatSeconds(t *testing.T) {
+	at := time.Date(2026, 10, 2, 14, 0, 0, 999_999_999, time.FixedZone("", 2*60*60))
+	if got := FormatSeconds(at); got != "2026-10-02T12:00:00Z" {
+		t.Errorf("got %s", got)
+	}
+}

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/jsondoc"
 	"github.com/handoff-gate/handoff-gate/gate/internal/timestamp"
@@ -232,10 +231,6 @@ func list(items []string) string {
 	return string(append(out, ']'))
 }
 
-// clock gives a time as entries hold it: RFC 3339 in UTC, to the second, as not
-// every reader of the format takes nine digits of fraction.
-func clock(t time.Time) string { return timestamp.Format(t.Truncate(time.Second)) }
-
 // reserve makes the entry of a claim. previous is the released entry that it
 // follows, or nil: what of it is not ours stays.
 func (c *Claim) reserve(previous *Entry, t Terms) (o *Object, epoch int64) {
@@ -250,7 +245,7 @@ func (c *Claim) reserve(previous *Entry, t Terms) (o *Object, epoch int64) {
 	add(memberTraceID, quote(c.TraceID))
 	add(memberFrom, quote(c.From))
 	add(memberTo, quote(c.To))
-	add(memberReservedAt, quote(clock(t.Now)))
+	add(memberReservedAt, quote(timestamp.FormatSeconds(t.Now)))
 	add(memberSignature, quote(c.Signature))
 	add(memberEpoch, strconv.FormatInt(epoch, 10))
 	add(memberDigest, quote(c.Digest))
@@ -271,7 +266,7 @@ func (c *Claim) reserve(previous *Entry, t Terms) (o *Object, epoch int64) {
 func (e *Entry) moved(to EntryState, at string, t Terms) Verdict {
 	o := e.object()
 	o.set(memberState, quote(string(to)))
-	o.set(at, quote(clock(t.Now)))
+	o.set(at, quote(timestamp.FormatSeconds(t.Now)))
 	return Verdict{Entry: o, State: to, At: t.Now, Epoch: e.epoch(), Signature: e.text(memberSignature)}
 }
 
