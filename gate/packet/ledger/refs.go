@@ -99,7 +99,7 @@ func (r *Refs) Update(ctx context.Context, key string, judge Judge) (Verdict, er
 	var id, nonce string
 	var failure error
 	for try := 1; ; try++ {
-		if id == "" {
+		if id == "" { // nothing is to be written yet, or another was faster, after the last try too
 			if verdict, err = judge(ctx, r.view(key, old)); err != nil || verdict.Entry == nil {
 				return verdict, err
 			}
