@@ -249,6 +249,11 @@ func (t *transport) try(req *http.Request, body []byte, limit time.Duration) (*h
 			f.Status, f.Lost = resp.StatusCode, cause == ServerError
 			return resp, f
 		}
+		if req.Method == http.MethodGet && silent(resp.StatusCode, data) {
+			f := fail(Unreadable, nil, "an answer that is not the JSON expected")
+			f.Status = resp.StatusCode
+			return nil, f
+		}
 		// go-github remembers the reset of a used-up limit and then refuses calls
 		// on its own. The waiting is done here.
 		resp.Header.Del("X-RateLimit-Reset")
@@ -335,6 +340,17 @@ func retried(status int, h http.Header, body []byte) (Cause, bool) {
 		return ServerError, true
 	}
 	return 0, false
+}
+
+// silent tells whether a success says nothing of what was asked. go-github takes
+// an empty body or null for an empty list, and a list without a claim or a tag is
+// a statement about them.
+func silent(status int, body []byte) bool {
+	if status < 200 || status > 299 {
+		return false
+	}
+	text := bytes.TrimSpace(body)
+	return status != http.StatusOK || len(text) == 0 || bytes.Equal(text, []byte("null"))
 }
 
 // messageOf is the member message of an answer, or the status in words: what a

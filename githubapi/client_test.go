@@ -553,6 +553,7 @@ func TestTagWhoseObjectIsNotServed(t *testing.T) {
 func TestTagsFailAsAWhole(t *testing.T) {
 	for name, fault := range map[string]apitest.Fault{
 		"second page":  {Path: regexp.MustCompile(`matching-refs`), Skip: 1, Status: 403},
+		"nothing":      {Path: regexp.MustCompile(`matching-refs`), Skip: 1, Status: 200, Body: "null"},
 		"a tag object": {Path: regexp.MustCompile(`/git/tags/`), Status: 500},
 		"circles":      {Path: regexp.MustCompile(`matching-refs`), Header: map[string]string{"Link": `<https://x.test/?page=1>; rel="next"`}},
 	} {

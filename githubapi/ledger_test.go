@@ -169,6 +169,15 @@ func TestLedgerClaims(t *testing.T) {
 		{"404 for the list of refs is no absence", func(s *apitest.Server) {
 			s.Fail(apitest.Fault{Method: "GET", Path: readsPath, Status: 404, Message: "Not Found"})
 		}, nil, noAnswer, 0, false},
+		{"null for the list of refs is no absence", func(s *apitest.Server) {
+			s.Fail(apitest.Fault{Method: "GET", Path: readsPath, Status: 200, Body: "null"})
+		}, nil, noAnswer, 0, false},
+		{"nothing for the list of refs is no absence", func(s *apitest.Server) {
+			s.Fail(apitest.Fault{Method: "GET", Path: readsPath, Status: 200, Body: "\n"})
+		}, nil, noAnswer, 0, false},
+		{"a list of refs that is promised is no absence", func(s *apitest.Server) {
+			s.Fail(apitest.Fault{Method: "GET", Path: readsPath, Status: 202, Body: "[]"})
+		}, nil, noAnswer, 0, false},
 		{"an empty repository", func(s *apitest.Server) { s.EmptyRepository() }, nil, noAnswer, 0, false},
 		{"longer names that begin with the ref's", func(s *apitest.Server) {
 			for i := range 250 {
