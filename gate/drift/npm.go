@@ -289,33 +289,33 @@ func (n *npm) entry(m member, was, is []byte, line int) {
 	if after.name != "" && after.name == before.name {
 		name = after.name // an alias, and it stays one
 	}
-	if !fromRegistry(after.resolved, name) {
+	switch {
+	case name == "":
+		refuse(NPMEntryRegistry, "names no package that "+registry+" could have")
+	case !fromRegistry(after.resolved, name):
 		refuse(NPMEntryRegistry, fmt.Sprintf("is resolved to %s, an address of %s at %s is expected", quoted(after.resolved), quoted(name), registry))
 	}
 }
 
 // packageName takes the name out of an entry's key: what follows its last
 // node_modules/. Keys that are no clean path are not trusted to name anything.
+// ok tells whether the key is that of an installed package.
 func packageName(key string) (name string, ok bool) {
-	if !strings.HasPrefix(key, modules) {
-		return "", false
-	}
 	for segment := range strings.SplitSeq(key, "/") {
 		if segment == "" || segment == "." || segment == ".." || strings.Contains(segment, `\`) {
 			return "", false
 		}
 	}
-	name = key[len(modules):]
-	if i := strings.LastIndex(name, "/"+modules); i >= 0 {
-		name = name[i+1+len(modules):]
+	if i := strings.LastIndex("/"+key, "/"+modules); i >= 0 {
+		name = key[i+len(modules):]
 	}
-	return name, name != ""
+	return name, strings.HasPrefix(key, modules)
 }
 
 // fromRegistry tells whether an address is one of the package in the public npm
 // registry (row 11).
 func fromRegistry(resolved, name string) bool {
-	return name != "" && strings.HasPrefix(resolved, registry+name+"/-/") &&
+	return strings.HasPrefix(resolved, registry+name+"/-/") &&
 		!strings.Contains(resolved, "..") && !strings.ContainsAny(resolved, `\%?#`)
 }
 

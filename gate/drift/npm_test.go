@@ -252,6 +252,7 @@ func TestNPMRefused(t *testing.T) {
 		{"the root alone", raw(strings.Replace(lockBefore, `"^1.0.0"`, `"^1.0.1"`, 1)), "no-package-change", 0},
 
 		{"a workspace", lock(func(_, p obj) { p["packages/ws"].(obj)["version"] = "2.0.0" }), "entry-integrity entry-not-package entry-registry", 50},
+		{"a package of a workspace's own", add("packages/ws/node_modules/new", good()), "entry-not-package", 55},
 		{"a key that climbs", add("node_modules/../node_modules/new", good()), "entry-not-package entry-registry", 15},
 		{"a key with an empty part", add("node_modules//new", good()), "entry-not-package entry-registry", 15},
 		{"a key that ends early", add("node_modules/", good()), "entry-not-package entry-registry", 15},
