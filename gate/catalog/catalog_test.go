@@ -26,6 +26,11 @@ func TestRowsAreComplete(t *testing.T) {
 		if r.Severity == "" || r.Title == "" || r.Why == "" || r.Remedy == "" || r.Example == "" {
 			t.Errorf("%s: a field is empty: %+v", r.ID, r)
 		}
+		for _, text := range []string{r.Title, r.Why, r.Remedy} {
+			if strings.TrimSpace(text) != text {
+				t.Errorf("%s: blanks around %q", r.ID, text)
+			}
+		}
 	}
 }
 

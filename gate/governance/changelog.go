@@ -281,7 +281,7 @@ func (f *format) order() {
 		switch c := compareCores(at.name, above.name); {
 		case c == 0:
 			f.add(DuplicateVersion, at.line, func() (string, string) {
-				return fmt.Sprintf("%s has the same number as %s above it, in line %d: what follows the number does not count.", f.j.clean(at.name), f.j.clean(above.name), above.line),
+				return fmt.Sprintf("%s has the same number as %s above it, in line %d: what marks a pre-release does not count.", f.j.clean(at.name), f.j.clean(above.name), above.line),
 					"Join the two sections, or correct the number of one."
 			})
 		case c > 0:

@@ -157,28 +157,28 @@ var (
 )
 
 // The rules of cli-source (aahp-governance.md 8).
-const byPath = "Run the pinned CLI by its path after npm ci --ignore-scripts: node node_modules/@elvatis_com/aahp/bin/aahp.js. "
+const byPath = "Run the pinned CLI by its path after npm ci --ignore-scripts: node node_modules/@elvatis_com/aahp/bin/aahp.js."
 
 var (
 	RegistryFetch = &rule.Rule{
 		ID: "workflow/registry-fetch", Severity: report.Error,
 		Title:   "The gate is fetched from a registry at each run",
 		Why:     "npx, npm install NAME, pnpm dlx and their like run whatever the registry serves at that moment, with the token of the job; no lock file and no review says what that is. So does go run of anything but an exact version.",
-		Remedy:  byPath + "For go run and go install name an exact version, @vX.Y.Z.",
+		Remedy:  byPath + " For go run and go install name an exact version, @vX.Y.Z.",
 		Example: "run: npx @elvatis_com/aahp verify . --level ci",
 	}
 	UnownedName = &rule.Rule{
 		ID: "workflow/unowned-name", Severity: report.Error, Varies: "A warning where nothing is fetched: npx --no-install aahp.",
 		Title:   "A package is named that does not belong to AAHP",
 		Why:     "The unscoped name aahp is not AAHP's on the npm registry. Whoever registers it chooses what a workflow runs that fetches it.",
-		Remedy:  byPath + "The package's name is @elvatis_com/aahp.",
+		Remedy:  byPath + " The package's name is @elvatis_com/aahp.",
 		Example: "run: npx aahp verify . --level ci",
 	}
 	CheckoutPath = &rule.Rule{
 		ID: "workflow/checkout-path", Severity: report.Error,
 		Title:   "The CLI is run from a path that is not in the repository",
 		Why:     "bin/aahp.js is there in AAHP's own repository alone. Elsewhere the step fails, or runs what an earlier step or a change has put in its place.",
-		Remedy:  byPath + "In a checkout of AAHP beside this one set working-directory.",
+		Remedy:  byPath + " In a checkout of AAHP beside this one set working-directory.",
 		Example: "run: node bin/aahp.js verify . --level ci",
 	}
 	NoInstall = &rule.Rule{
