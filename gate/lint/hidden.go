@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"unicode"
@@ -217,110 +218,125 @@ const (
 // passed over.
 func judgeHidden(line []byte, fileStart bool) hiddenLine {
 	var h hiddenLine
-	skip := 0
-	if fileStart && strings.HasPrefix(string(line[:min(3, len(line))]), "\ufeff") {
-		skip = 3
+	w := hiddenWalk{line: line}
+	w.rtl, w.balance = surveyLine(line)
+	at := 0
+	if fileStart && bytes.HasPrefix(line, byteOrderMark) {
+		at = len(byteOrderMark)
 	}
-	rtl, balance := surveyLine(line)
-	var (
-		prev      rune // the character before; 0 at the start
-		flagEnd   int  // offset up to which tag characters spell a flag
-		selectors selectorRun
-		zero      int // zero-width characters to come of a run that is too long to be honest
-		seen      int // of a run that is not
-	)
-	for i := skip; i < len(line); {
-		r, size := utf8.DecodeRune(line[i:])
-		if r < utf8.RuneSelf && r >= 0x20 && r != 0x7f {
-			// Most characters: nothing of the table.
-			prev = r
-			i += size
-			continue
-		}
-		if r == utf8.RuneError && size == 1 {
-			prev = r
-			i++
-			continue
-		}
-		next := func() rune {
-			n, _ := utf8.DecodeRune(line[i+size:])
-			return n
-		}
-		bad := report.Severity("")
-		switch hiddenRow(r) {
-		case rowTag:
-			if i >= flagEnd {
-				bad = report.Error
-			}
-		case rowOverride:
-			bad = report.Error
-		case rowEmbedding:
-			switch {
-			case balance == bidiUnbalanced:
-				bad = report.Error
-			case balance == bidiLoneLRE || !rtl:
-				bad = report.Warning
-			}
-		case rowMark:
-			if !rtl {
-				bad = report.Warning
-			}
-		case rowJoiner:
-			before, after := traitsOf(prev), traitsOf(next())
-			if (before|after)&traitJoined == 0 &&
-				!(r == 0x200d && (before&traitEmoji != 0 || prev == 0xfe0f) && after&traitEmoji != 0) {
-				bad = report.Warning
-			}
-		case rowSpace:
-			if (traitsOf(prev)|traitsOf(next()))&traitUnspaced == 0 {
-				bad = report.Warning
-			}
-		case rowSelector, rowSupplement:
-			if selectors.left == 0 {
-				selectors = surveySelectors(line[i:], prev)
-			}
-			selectors.left--
-			bad = selectors.severity
-			if hiddenRow(r) == rowSupplement && (traitsOf(prev)&traitHan == 0 || selectors.length > 1) {
-				bad = report.Error
-			}
-		case rowMongolian:
-			if (traitsOf(prev)|traitsOf(next()))&traitMongolian == 0 {
-				bad = report.Warning
-			}
-		case rowFormat:
-			filler := r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0
-			if !filler || (traitsOf(prev)|traitsOf(next()))&traitHangul == 0 {
-				bad = report.Warning
-			}
-		case rowControl:
-			bad = report.Warning
-		case rowNone:
-			if r == 0x1f3f4 {
-				flagEnd = i + size + flagLength(line[i+size:])
-			}
-		}
-		if zeroWidth(r) && zero == 0 && seen == 0 {
-			if n := zeroRun(line[i:]); n >= longZeroRun {
-				zero = n
-			} else {
-				seen = n
-			}
-		}
+	for at < len(line) {
+		r, size := utf8.DecodeRune(line[at:])
+		next := at + size
 		switch {
-		case zero > 0:
-			bad = report.Error
-			zero--
-		case seen > 0:
-			seen--
+		case r < utf8.RuneSelf && r >= 0x20 && r != 0x7f:
+			// Most characters: nothing of the table.
+		case r == utf8.RuneError && size == 1:
+		default:
+			severity := w.row(r, at, next)
+			if w.inLongRun(r, at) {
+				severity = report.Error
+			}
+			if severity != "" {
+				h.add(r, severity, at, next)
+			}
 		}
-		if bad != "" {
-			h.add(r, bad, i, i+size)
-		}
-		prev = r
-		i += size
+		w.prev = r
+		at = next
 	}
 	return h
+}
+
+var byteOrderMark = []byte("\ufeff")
+
+// hiddenWalk is what a walk over a line knows at one of its characters.
+type hiddenWalk struct {
+	line      []byte
+	rtl       bool
+	balance   bidiState
+	prev      rune // the character before; 0 at the start
+	flagEnd   int  // offset up to which tag characters spell a flag
+	selectors selectorRun
+	zero      int // zero-width characters to come of a run that is too long to be honest
+	seen      int // of a run that is not
+}
+
+// row judges the character r at [at, end) by its row of the table; "" is none.
+func (w *hiddenWalk) row(r rune, at, end int) report.Severity {
+	// beside tells whether one of the neighbours has the trait.
+	beside := func(t traits) bool {
+		next, _ := utf8.DecodeRune(w.line[end:])
+		return (traitsOf(w.prev)|traitsOf(next))&t != 0
+	}
+	unless := func(excused bool, s report.Severity) report.Severity {
+		if excused {
+			return ""
+		}
+		return s
+	}
+	switch hiddenRow(r) {
+	case rowTag:
+		return unless(at < w.flagEnd, report.Error)
+	case rowOverride:
+		return report.Error
+	case rowEmbedding:
+		if w.balance == bidiUnbalanced {
+			return report.Error
+		}
+		return unless(w.balance != bidiLoneLRE && w.rtl, report.Warning)
+	case rowMark:
+		return unless(w.rtl, report.Warning)
+	case rowJoiner:
+		return unless(beside(traitJoined) || r == 0x200d && w.joinsEmoji(end), report.Warning)
+	case rowSpace:
+		return unless(beside(traitUnspaced), report.Warning)
+	case rowSelector, rowSupplement:
+		if w.selectors.left == 0 {
+			w.selectors = surveySelectors(w.line[at:], w.prev)
+		}
+		w.selectors.left--
+		if hiddenRow(r) == rowSupplement && (traitsOf(w.prev)&traitHan == 0 || w.selectors.length > 1) {
+			return report.Error
+		}
+		return w.selectors.severity
+	case rowMongolian:
+		return unless(beside(traitMongolian), report.Warning)
+	case rowFormat:
+		filler := r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0
+		return unless(filler && beside(traitHangul), report.Warning)
+	case rowControl:
+		return report.Warning
+	case rowNone:
+		if r == 0x1f3f4 {
+			w.flagEnd = end + flagLength(w.line[end:])
+		}
+	}
+	return ""
+}
+
+// joinsEmoji tells whether a joiner before offset end stands between emoji.
+func (w *hiddenWalk) joinsEmoji(end int) bool {
+	next, _ := utf8.DecodeRune(w.line[end:])
+	return (traitsOf(w.prev)&traitEmoji != 0 || w.prev == 0xfe0f) && traitsOf(next)&traitEmoji != 0
+}
+
+// inLongRun tells whether the character at an offset is in a run of zero-width
+// characters that is too long to be honest.
+func (w *hiddenWalk) inLongRun(r rune, at int) bool {
+	if zeroWidth(r) && w.zero == 0 && w.seen == 0 {
+		if n := zeroRun(w.line[at:]); n >= longZeroRun {
+			w.zero = n
+		} else {
+			w.seen = n
+		}
+	}
+	switch {
+	case w.zero > 0:
+		w.zero--
+		return true
+	case w.seen > 0:
+		w.seen--
+	}
+	return false
 }
 
 // add counts a reported character at [start, end).

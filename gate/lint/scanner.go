@@ -449,7 +449,7 @@ func (p *placer) position(off int) (line, column int) {
 	p.column += utf8.RuneCount(part)
 	p.at = off
 	column = p.column
-	if p.line == 1 && off > 0 && bytes.HasPrefix(p.text, []byte("\xef\xbb\xbf")) {
+	if p.line == 1 && off > 0 && bytes.HasPrefix(p.text, byteOrderMark) {
 		column-- // The byte order mark at the start of a file counts as none.
 	}
 	return p.line, column
