@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -263,13 +264,17 @@ func parse(fs *flag.FlagSet, args []string, limit int) ([]string, error) {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil, helpWanted{fs}
 		}
-		return nil, usageError{err.Error()}
+		return nil, usageError{flagError.ReplaceAllString(err.Error(), "$1--$2")}
 	}
 	if len(positional) > limit {
 		return nil, usagef("unexpected argument %q", positional[limit])
 	}
 	return positional, nil
 }
+
+// flagError finds the name in an error of package flag, which writes one hyphen where
+// the help has two.
+var flagError = regexp.MustCompile(`^(flag provided but not defined: |flag needs an argument: |invalid (?:boolean )?value ".*" for (?:flag )?)-([a-z][\w-]+)`)
 
 // takesValue tells whether the argument after a flag is its value.
 func takesValue(fs *flag.FlagSet, arg string) bool {
