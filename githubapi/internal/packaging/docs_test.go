@@ -225,7 +225,7 @@ func TestShellcheck(t *testing.T) {
 // What gosec and its like find and is no fault has its reason beside it, and
 // docs/threat-model.md names each class of .golangci.yml, and no other.
 func TestTriage(t *testing.T) {
-	err := filepath.WalkDir(root(t), func(file string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root(t), func(file string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "docs_test.go") {
 			return err
 		}
