@@ -98,7 +98,7 @@ func (a *action) show(ctx context.Context, rep *report.Report) int {
 		// Checks may have run: their work is not what decides about a fetch.
 		a.checkout.Repo.Offline()
 	}
-	rep.Tool = report.Tool{Name: "handoff-gate", Version: a.p.Version}
+	rep.Tool = a.p.tool()
 	rep.Rewrite(a.mask.String)
 	a.flushNotes()
 	for i := range rep.Projects {

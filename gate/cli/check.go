@@ -81,7 +81,7 @@ func (g *gates) finish(p Process, rep *report.Report, result governance.Result, 
 		return render.Text(w, r, o)
 	}
 	if g.record {
-		facts.Tool = report.Tool{Name: "handoff-gate", Version: p.Version}
+		facts.Tool = p.tool()
 		g.format.value = "text" // --json wins over --format
 		g.text = func(w io.Writer, _ *report.Report, _ render.TextOptions) error {
 			return render.Record(w, result.Record(facts))

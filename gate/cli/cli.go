@@ -22,6 +22,7 @@ import (
 
 	"github.com/handoff-gate/handoff-gate/gate/internal/manual"
 	"github.com/handoff-gate/handoff-gate/gate/proc"
+	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
 // The exit statuses (interface.md, "Exit status").
@@ -50,6 +51,9 @@ type Process struct {
 	// the program: tests end the process there.
 	BeforeChange func(operation string) error
 }
+
+// tool is how a report names the program.
+func (p Process) tool() report.Tool { return report.Tool{Name: "handoff-gate", Version: p.Version} }
 
 func (p Process) getenv(name string) string {
 	return proc.Getenv(p.Environ, name)

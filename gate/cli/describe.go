@@ -92,7 +92,7 @@ func describingCommands() []command {
 			exits: exits("done", "", "used wrongly"), run: runMan,
 		},
 		{
-			name: "completion", args: shells(), summary: "Print a completion script for a shell",
+			name: "completion", args: shells("|"), summary: "Print a completion script for a shell",
 			text: "For bash, in ~/.bashrc: `source <(handoff-gate completion bash)`\n\n" +
 				"For zsh, in ~/.zshrc after compinit: `source <(handoff-gate completion zsh)`\n\n" +
 				"For fish: `handoff-gate completion fish >~/.config/fish/completions/handoff-gate.fish`",
@@ -101,13 +101,13 @@ func describingCommands() []command {
 	}
 }
 
-// shells gives the names of the shells that there is a script for, "bash|zsh".
-func shells() string {
+// shells gives the names of the shells that there is a script for.
+func shells(between string) string {
 	names := make([]string, len(manual.Shells))
 	for i, s := range manual.Shells {
 		names[i] = s.Name
 	}
-	return strings.Join(names, "|")
+	return strings.Join(names, between)
 }
 
 func runHelp(_ context.Context, p Process, args []string) error {
@@ -148,5 +148,5 @@ func runCompletion(_ context.Context, p Process, args []string) error {
 			return err
 		}
 	}
-	return usagef("name the shell: %s", strings.ReplaceAll(shells(), "|", ", "))
+	return usagef("name the shell: %s", shells(", "))
 }

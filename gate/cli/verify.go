@@ -369,7 +369,7 @@ func inWorkTree(dir string) bool {
 
 // finish prints a report and turns its verdict into the exit status.
 func finish(p Process, c *common, rep *report.Report, advice []string) error {
-	rep.Tool = report.Tool{Name: "handoff-gate", Version: p.Version}
+	rep.Tool = p.tool()
 	if c.report.given {
 		if err := writeReport(p, c.report.value, rep); err != nil {
 			return err
