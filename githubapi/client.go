@@ -42,14 +42,14 @@ type Clock interface {
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
-// SystemClock is the real time.
-type SystemClock struct{}
+// systemClock is the real time.
+type systemClock struct{}
 
 // Now is time.Now.
-func (SystemClock) Now() time.Time { return time.Now() }
+func (systemClock) Now() time.Time { return time.Now() }
 
 // Sleep waits on a timer.
-func (SystemClock) Sleep(ctx context.Context, d time.Duration) error {
+func (systemClock) Sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -68,7 +68,7 @@ type Options struct {
 	Version    string            // the program's, for the User-Agent
 	Timeout    time.Duration     // api-timeout: all calls and waits together
 	Transport  http.RoundTripper // nil: one of its own that honours HTTPS_PROXY and NO_PROXY
-	Clock      Clock             // nil: SystemClock
+	Clock      Clock             // nil: the real time
 	Jitter     func() float64    // in [0,1), spreads the waits; nil: random
 	Debug      func(Attempt)     // told of every request sent; may be nil
 }
@@ -115,7 +115,7 @@ func NewClient(o Options) (*Client, error) {
 		return nil, fmt.Errorf("GITHUB_API_URL is %q, expected an http or https URL", NewMasker(o.Token).String(brief(raw)))
 	}
 	if o.Clock == nil {
-		o.Clock = SystemClock{}
+		o.Clock = systemClock{}
 	}
 	if o.Transport == nil {
 		o.Transport = defaultTransport()

@@ -641,7 +641,7 @@ func TestUnreachable(t *testing.T) {
 }
 
 // noWaits is a clock that refuses every wait, so that there is one try alone.
-type noWaits struct{ SystemClock }
+type noWaits struct{ systemClock }
 
 func (noWaits) Sleep(context.Context, time.Duration) error { return errors.New("no waits") }
 

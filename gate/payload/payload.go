@@ -20,7 +20,7 @@ import (
 // deeper is refused, never cut.
 const (
 	MaxBytes = 32 << 20
-	MaxDepth = 64 // arrays and objects, the outermost being 1
+	maxDepth = 64 // arrays and objects, the outermost being 1
 )
 
 // Kind is the JSON type of a field.
@@ -94,7 +94,7 @@ func Pick(data []byte, paths ...string) (Fields, error) {
 		return nil, ErrTooLarge
 	}
 	w := walker{src: data, wanted: paths, found: Fields{}}
-	err := jsondoc.Scan(data, jsondoc.Options{MaxDepth: MaxDepth, KeepSurrogates: true}, w.token)
+	err := jsondoc.Scan(data, jsondoc.Options{MaxDepth: maxDepth, KeepSurrogates: true}, w.token)
 	if bad := (*jsondoc.Error)(nil); errors.As(err, &bad) {
 		return nil, fmt.Errorf("%w (byte %d)", bad, bad.Offset)
 	}

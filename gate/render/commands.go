@@ -16,12 +16,12 @@ import (
 // commands of a level for each step, drops the others silently, and cuts a
 // message at 4,096 characters.
 const (
-	MaxCommandsPerLevel = 10
-	MaxCommandMessage   = 4096 // UTF-16 code units, counted after escaping
+	maxCommandsPerLevel = 10
+	maxCommandMessage   = 4096 // UTF-16 code units, counted after escaping
 )
 
-// Property is one key of a workflow command.
-type Property struct{ Key, Value string }
+// property is one key of a workflow command.
+type property struct{ key, value string }
 
 // The escapes of workflow commands. A replacer works in one pass, so that the
 // percent signs it makes are not escaped again.
@@ -30,22 +30,22 @@ var (
 	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// Command writes one workflow command, without a line feed at its end:
+// command writes one workflow command, without a line feed at its end:
 // "::error file=a%3Ab,line=1::message". Properties with an empty value are left
 // out. Name and keys are ours and written as they are.
-func Command(name string, properties []Property, data string) string {
+func command(name string, properties []property, data string) string {
 	var b strings.Builder
 	b.WriteString("::")
 	b.WriteString(name)
 	sep := " "
 	for _, p := range properties {
-		if p.Value == "" {
+		if p.value == "" {
 			continue
 		}
 		b.WriteString(sep)
-		b.WriteString(p.Key)
+		b.WriteString(p.key)
 		b.WriteByte('=')
-		_, _ = propertyEscapes.WriteString(&b, p.Value) // a strings.Builder never fails
+		_, _ = propertyEscapes.WriteString(&b, p.value) // a strings.Builder never fails
 		sep = ","
 	}
 	b.WriteString("::")
@@ -53,7 +53,7 @@ func Command(name string, properties []Property, data string) string {
 	return b.String()
 }
 
-// CommandOptions are the choices of Commands.
+// CommandOptions are the choices of Log.Annotate.
 type CommandOptions struct {
 	// PathPrefix is the folder of the repository in the workspace, "" or "."
 	// when they are one: the runner makes paths relative to the workspace.
@@ -66,10 +66,10 @@ type CommandOptions struct {
 	Taken report.Counts
 }
 
-// Commands writes annotations as workflow commands, a line each. Of each level
+// writeCommands writes annotations as workflow commands, a line each. Of each level
 // there are at most ten; when there are more, the last one says how many, and
 // where they are.
-func Commands(w io.Writer, annotations []Annotation, o CommandOptions) error {
+func writeCommands(w io.Writer, annotations []Annotation, o CommandOptions) error {
 	if o.Where == "" {
 		o.Where = "the log"
 	}
@@ -90,7 +90,7 @@ func Commands(w io.Writer, annotations []Annotation, o CommandOptions) error {
 		{report.Warning, o.Taken.Warnings},
 		{report.Notice, o.Taken.Notices},
 	} {
-		list, room := byLevel[level.severity], MaxCommandsPerLevel-level.taken
+		list, room := byLevel[level.severity], maxCommandsPerLevel-level.taken
 		if room <= 0 {
 			continue
 		}
@@ -105,8 +105,8 @@ func Commands(w io.Writer, annotations []Annotation, o CommandOptions) error {
 		}
 		if rest > 0 {
 			text := fmt.Sprintf("%s more: GitHub shows %d of a level for each step. See %s.",
-				plural.Of(rest, string(level.severity)), MaxCommandsPerLevel, o.Where)
-			b.WriteString(Command(string(level.severity), []Property{{"title", "handoff-gate"}}, text))
+				plural.Of(rest, string(level.severity)), maxCommandsPerLevel, o.Where)
+			b.WriteString(command(string(level.severity), []property{{"title", "handoff-gate"}}, text))
 			b.WriteByte('\n')
 		}
 	}
@@ -116,25 +116,25 @@ func Commands(w io.Writer, annotations []Annotation, o CommandOptions) error {
 
 // annotationCommand is the command of one annotation.
 func annotationCommand(level report.Severity, a *Annotation, prefix string) string {
-	var props []Property
+	var props []property
 	if a.Path != "" {
 		file := a.Path
 		if prefix != "" && prefix != "." {
 			file = path.Join(prefix, file)
 		}
-		props = append(props, Property{"file", file}, Property{"line", strconv.Itoa(max(a.StartLine, 1))})
+		props = append(props, property{"file", file}, property{"line", strconv.Itoa(max(a.StartLine, 1))})
 		if a.EndLine > a.StartLine {
-			props = append(props, Property{"endLine", strconv.Itoa(a.EndLine)})
+			props = append(props, property{"endLine", strconv.Itoa(a.EndLine)})
 		} else if a.StartColumn > 0 { // the runner strips columns that span lines
-			props = append(props, Property{"col", strconv.Itoa(a.StartColumn)})
+			props = append(props, property{"col", strconv.Itoa(a.StartColumn)})
 			if a.EndColumn > 0 {
-				props = append(props, Property{"endColumn", strconv.Itoa(a.EndColumn)})
+				props = append(props, property{"endColumn", strconv.Itoa(a.EndColumn)})
 			}
 		}
 	}
-	props = append(props, Property{"title", defuse(a.Title)})
-	message := cutWithNote(defuse(a.Message), MaxCommandMessage, "… (cut: the log has the whole message)", escapedUnits)
-	return Command(string(level), props, message)
+	props = append(props, property{"title", defuse(a.Title)})
+	message := cutWithNote(defuse(a.Message), maxCommandMessage, "… (cut: the log has the whole message)", escapedUnits)
+	return command(string(level), props, message)
 }
 
 // escapedUnits counts the characters of s as the runner's language does, in

@@ -91,12 +91,12 @@ func runner(t *testing.T, log string) []obeyed {
 }
 
 func TestCommandEscapes(t *testing.T) {
-	got := Command("error", []Property{{"file", "a:b,c%\r\n.md"}, {"line", "1"}, {"col", ""}, {"title", "x"}}, "100% :,\r\n::end")
+	got := command("error", []property{{"file", "a:b,c%\r\n.md"}, {"line", "1"}, {"col", ""}, {"title", "x"}}, "100% :,\r\n::end")
 	want := "::error file=a%3Ab%2Cc%25%0D%0A.md,line=1,title=x::100%25 :,%0D%0A::end"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	if got := Command("endgroup", nil, ""); got != "::endgroup::" {
+	if got := command("endgroup", nil, ""); got != "::endgroup::" {
 		t.Errorf("got %s", got)
 	}
 }
@@ -112,7 +112,7 @@ func FuzzCommandRoundTrip(f *testing.F) {
 			strings.ContainsRune(file+data, 0x85) || strings.TrimSpace(data) != data {
 			t.Skip("not a line end for the runner, but for the reader in this test")
 		}
-		cmds := runner(t, Command("error", []Property{{"file", file}, {"title", "t"}}, data)+"\n")
+		cmds := runner(t, command("error", []property{{"file", file}, {"title", "t"}}, data)+"\n")
 		if len(cmds) != 1 {
 			t.Fatalf("%d commands", len(cmds))
 		}
@@ -125,7 +125,7 @@ func FuzzCommandRoundTrip(f *testing.F) {
 func commands(t *testing.T, a []Annotation, o CommandOptions) []obeyed {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Commands(&b, a, o); err != nil {
+	if err := writeCommands(&b, a, o); err != nil {
 		t.Fatal(err)
 	}
 	return runner(t, b.String())
@@ -180,18 +180,18 @@ func TestCommandsCutMessages(t *testing.T) {
 		message := strings.Repeat(unit, 9000) + "\nfix: handoff-gate manifest ."
 		a := Annotation{Severity: report.Error, Path: "f", StartLine: 1, EndLine: 1, Title: "a/b", Message: message}
 		got := commands(t, []Annotation{a}, CommandOptions{})[0]
-		if n := len(utf16.Encode([]rune(got.data))); n > MaxCommandMessage {
+		if n := len(utf16.Encode([]rune(got.data))); n > maxCommandMessage {
 			t.Errorf("%q: %d characters", unit, n)
 		}
 		if !strings.HasSuffix(got.data, "\nfix: handoff-gate manifest .") || strings.Contains(got.data, "\uFFFD") || !strings.Contains(got.data, "(cut:") {
 			t.Errorf("%q: ends %q", unit, got.data[len(got.data)-90:])
 		}
 		var raw bytes.Buffer
-		if err := Commands(&raw, []Annotation{a}, CommandOptions{}); err != nil {
+		if err := writeCommands(&raw, []Annotation{a}, CommandOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		_, data, _ := strings.Cut(raw.String()[2:], "::")
-		if n := len(utf16.Encode([]rune(strings.TrimSuffix(data, "\n")))); n > MaxCommandMessage {
+		if n := len(utf16.Encode([]rune(strings.TrimSuffix(data, "\n")))); n > maxCommandMessage {
 			t.Errorf("%q: %d characters escaped", unit, n)
 		}
 	}
@@ -209,7 +209,7 @@ func TestGitHub(t *testing.T) {
 		if len(cmds) != want {
 			t.Errorf("%d commands, want %d", len(cmds), want)
 		}
-		if !strings.Contains(b.String(), Headline(r)) {
+		if !strings.Contains(b.String(), headline(r)) {
 			t.Error("no text for people")
 		}
 	}

@@ -24,6 +24,6 @@ func ErrorLines(r *report.Report) string {
 			}
 		}
 	}
-	b.WriteString(plainLine(Headline(r)) + "\n")
+	b.WriteString(plainLine(headline(r)) + "\n")
 	return b.String()
 }

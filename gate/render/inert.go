@@ -33,9 +33,9 @@ func inert(s string) string {
 	return b.String()
 }
 
-// Code shows s as code in Markdown or HTML; nothing in s is active. GitHub
+// code shows s as code in Markdown or HTML; nothing in s is active. GitHub
 // looks for mentions and references outside code only.
-func Code(s string) string { return "<code>" + inert(s) + "</code>" }
+func code(s string) string { return "<code>" + inert(s) + "</code>" }
 
 // codeLines shows each line of s as code, with a line break between.
 func codeLines(lines []string) string {
@@ -47,7 +47,7 @@ func codeLines(lines []string) string {
 		if b.Len() > 0 {
 			b.WriteString("<br>")
 		}
-		b.WriteString(Code(l))
+		b.WriteString(code(l))
 	}
 	return b.String()
 }
@@ -61,7 +61,7 @@ func prose(s string) string {
 	if isPlainProse(s) {
 		return inert(s)
 	}
-	return Code(s)
+	return code(s)
 }
 
 // isPlainProse tells whether s holds only words, numbers and the punctuation

@@ -40,7 +40,7 @@ func (l *Log) write(s string) {
 // Group begins a group; one that is open ends.
 func (l *Log) Group(title string) {
 	l.EndGroup()
-	l.write(Command("group", nil, plainLine(title)) + "\n")
+	l.write(command("group", nil, plainLine(title)) + "\n")
 	l.group = true
 }
 
@@ -61,7 +61,7 @@ func (l *Log) Line(s string) {
 }
 
 // Debug prints a debug line, which the runner shows when debugging is on.
-func (l *Log) Debug(s string) { l.write(Command("debug", nil, AnnotationText(s)) + "\n") }
+func (l *Log) Debug(s string) { l.write(command("debug", nil, AnnotationText(s)) + "\n") }
 
 // Message prints a single error, warning or notice that is about this run and
 // not about a file. It ends an open group: a reader must see it. It counts
@@ -79,7 +79,7 @@ func (l *Log) Message(s report.Severity, text string) {
 	default:
 		s = report.Error
 	}
-	if *n >= MaxCommandsPerLevel {
+	if *n >= maxCommandsPerLevel {
 		l.Line(string(s) + ": " + text)
 		return
 	}
@@ -95,7 +95,7 @@ func (l *Log) Annotate(annotations []Annotation, o CommandOptions) {
 	o.Taken.Warnings += l.taken.Warnings
 	o.Taken.Notices += l.taken.Notices
 	var b bytes.Buffer
-	if err := Commands(&b, annotations, o); err != nil && l.err == nil {
+	if err := writeCommands(&b, annotations, o); err != nil && l.err == nil {
 		l.err = err
 		return
 	}

@@ -71,7 +71,7 @@ func Summary(w io.Writer, r *report.Report, o SummaryOptions) error {
 // findings, with a note of what is left out (github-action.md 4).
 func CheckRunOutput(r *report.Report, o SummaryOptions) (title, summary, text string) {
 	p := page{r: r, o: o}
-	title = firstRunes(Headline(r), MaxAnnotationTitle)
+	title = firstRunes(headline(r), MaxAnnotationTitle)
 	summary = p.compose(MaxCheckOutput, false)
 	if c := r.Count(); c.Errors+c.Warnings+c.Notices > 0 {
 		text = p.findings(MaxCheckOutput, " or the job's summary")
@@ -139,7 +139,7 @@ func (p *page) verdict() string {
 	case p.r.Count().Warnings > 0:
 		sign = "⚠️"
 	}
-	return "## " + sign + " Handoff Gate " + lowerFirst(Headline(p.r))
+	return "## " + sign + " Handoff Gate " + lowerFirst(headline(p.r))
 }
 
 // lowerFirst makes "Failed" "failed", for the middle of a line.
@@ -171,7 +171,7 @@ func isName(s string) bool {
 // commits says what was compared with what.
 func (p *page) commits() string {
 	commit := func(id string) string {
-		return link(p.under("/commit/"+id), Code(shortID(id)))
+		return link(p.under("/commit/"+id), code(shortID(id)))
 	}
 	var parts []string
 	switch {
@@ -214,7 +214,7 @@ func (p *page) table(limit int) string {
 		pr := &p.r.Projects[i]
 		for j := range pr.Layers {
 			l := &pr.Layers[j]
-			rows = append(rows, row{l.Status, "<tr><td>" + Code(pr.Path) + "</td><td>" + prose(l.Title) + "</td><td>" +
+			rows = append(rows, row{l.Status, "<tr><td>" + code(pr.Path) + "</td><td>" + prose(l.Title) + "</td><td>" +
 				statusSign(l.Status) + " " + prose(statusWord(l.Status)) + "</td><td>" +
 				prose(cutBytes(l.Summary, maxTextInSummary)) + "</td></tr>\n"})
 		}
@@ -276,7 +276,7 @@ func (p *page) foot() string {
 		s += " " + ownWord(v)
 	}
 	if p.o.Workflow != "" {
-		s += " · workflow " + Code(cutBytes(p.o.Workflow, 300))
+		s += " · workflow " + code(cutBytes(p.o.Workflow, 300))
 	}
 	if isWebAddress(p.o.RunURL) {
 		s += " · " + link(p.o.RunURL, "this run")
@@ -474,7 +474,7 @@ func (p *page) section(b *strings.Builder, items []item) {
 func (p *page) sectionHead(it *item) string {
 	s := "<h3>" + prose(it.layer.Title)
 	if len(p.r.Projects) > 1 {
-		s += " in " + Code(it.project.Path)
+		s += " in " + code(it.project.Path)
 	}
 	return s + "</h3>\n"
 }
@@ -497,7 +497,7 @@ const fileFoot = "</ul>\n"
 func fileHead(it *item) string {
 	name := "no file"
 	if it.finding.Path != "" {
-		name = Code(it.finding.Path)
+		name = code(it.finding.Path)
 	}
 	return "<p><strong>" + name + "</strong></p>\n<ul>\n"
 }
@@ -512,7 +512,7 @@ func (p *page) finding(it *item) string {
 		if f.Line > 0 {
 			place = fmt.Sprintf("%s:%d", f.Path, f.Line)
 		}
-		b.WriteString(" at " + link(p.blob(f), Code(place)))
+		b.WriteString(" at " + link(p.blob(f), code(place)))
 	}
 	b.WriteString("<br>" + codeLines(strings.Split(cutText(f.Message), "\n")))
 	advice, commands := splitRemedy(cutText(f.Remedy))
@@ -521,7 +521,7 @@ func (p *page) finding(it *item) string {
 	}
 	for _, c := range commands {
 		// A block of its own: its blanks stay as they are when it is copied.
-		b.WriteString("<pre>" + Code(c) + "</pre>")
+		b.WriteString("<pre>" + code(c) + "</pre>")
 	}
 	b.WriteString("</li>\n")
 	return b.String()

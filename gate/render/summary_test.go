@@ -335,7 +335,7 @@ func TestHeadline(t *testing.T) {
 		"Passed": passing(), "Passed: 1 warning": warn, "Passed: nothing was checked": skipped(),
 		"Failed: 3 errors, 1 warning, 1 notice": failing(),
 	} {
-		if got := Headline(r); got != want {
+		if got := headline(r); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

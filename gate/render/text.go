@@ -265,5 +265,5 @@ func (t *textWriter) foot(r *report.Report) {
 	} else if r.Count().Warnings > 0 {
 		colour = yellow
 	}
-	t.line(t.paint(colour, Headline(r)))
+	t.line(t.paint(colour, headline(r)))
 }

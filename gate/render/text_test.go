@@ -177,7 +177,7 @@ func TestWriteErrors(t *testing.T) {
 		"text":     Text(brokenWriter{}, r, TextOptions{}),
 		"json":     JSON(brokenWriter{}, r),
 		"sarif":    SARIF(brokenWriter{}, r, sampleRules),
-		"commands": Commands(brokenWriter{}, Annotations(r, AnnotationOptions{}), CommandOptions{}),
+		"commands": writeCommands(brokenWriter{}, Annotations(r, AnnotationOptions{}), CommandOptions{}),
 		"summary":  Summary(brokenWriter{}, r, SummaryOptions{}),
 		"github":   GitHub(brokenWriter{}, r, GitHubOptions{Random: counter(1)}),
 		"rules":    RulesText(brokenWriter{}, sampleRules),

@@ -23,10 +23,10 @@ func countWords(c report.Counts) string {
 	return strings.Join(parts, ", ")
 }
 
-// Headline is the verdict of a report in one line: "Failed: 2 errors, 1
+// headline is the verdict of a report in one line: "Failed: 2 errors, 1
 // warning". A report in which every layer was skipped passes, but says that
 // nothing was checked.
-func Headline(r *report.Report) string {
+func headline(r *report.Report) string {
 	words := countWords(r.Count())
 	switch {
 	case r.Verdict == report.Fail && words == "":

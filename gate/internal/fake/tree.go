@@ -75,7 +75,7 @@ func folder(path string) gate.Entry {
 }
 
 func (t Tree) entry(path string, f File) gate.Entry {
-	e := gate.Entry{Path: path, Kind: f.Kind, Size: int64(len(f.Data)), ID: ID(f.Data)}
+	e := gate.Entry{Path: path, Kind: f.Kind, Size: int64(len(f.Data)), ID: id(f.Data)}
 	switch f.Kind {
 	case 0, gate.Regular:
 		e.Kind, e.Mode = gate.Regular, 0o100644
@@ -146,14 +146,14 @@ func (t Tree) List(dir string) ([]gate.Entry, error) {
 	return out, nil
 }
 
-// ID is an object id that equal contents share: 40 hex digits.
-func ID(data string) string {
+// id is an object id that equal contents share: 40 hex digits.
+func id(data string) string {
 	sum := sha256.Sum256([]byte(data))
 	return hex.EncodeToString(sum[:20])
 }
 
-// NoID is the object id of an absent side.
-var NoID = strings.Repeat("0", 40)
+// noID is the object id of an absent side.
+var noID = strings.Repeat("0", 40)
 
 // Compare gives the changes from one tree to another as git reports them:
 // ordered by path, without rename detection.
@@ -170,7 +170,7 @@ func Compare(old, current Tree) []gate.Change {
 	for _, p := range slices.Compact(paths) {
 		was, had := old[p]
 		is, has := current[p]
-		c := gate.Change{Path: p, Status: 'M', OldID: NoID, NewID: NoID}
+		c := gate.Change{Path: p, Status: 'M', OldID: noID, NewID: noID}
 		if had {
 			e := old.entry(p, was)
 			c.OldMode, c.OldID = e.Mode, e.ID
@@ -181,7 +181,7 @@ func Compare(old, current Tree) []gate.Change {
 		}
 		switch {
 		case has && is.Kind == gate.Unmerged:
-			c.Status, c.NewMode, c.NewID = 'U', 0, NoID
+			c.Status, c.NewMode, c.NewID = 'U', 0, noID
 		case !had:
 			c.Status = 'A'
 		case !has:

@@ -32,8 +32,8 @@ type Session struct {
 	Extra    string // what HANDOFF.md has after the copies
 }
 
-// Classes are the classes that a manifest counts.
-var Classes = []string{"USER", "AGENT", "THOUGHT", "TOOL"}
+// classes are those that a manifest counts.
+var classes = []string{"USER", "AGENT", "THOUGHT", "TOOL"}
 
 // New makes a session of some turns in a project.
 func New(project, session string, turns int) *Session {
@@ -61,7 +61,7 @@ func (s *Session) Grow(turns int) {
 	for range turns {
 		n := len(s.Turns)
 		s.Turns = append(s.Turns, Turn{
-			Seq: n, TS: fmt.Sprintf("2026-10-08T10:%02d:%02dZ", n/60%60, n%60), Class: append(Classes[:4:4], "OTHER")[n%5], Text: fmt.Sprintf("turn %d: \"é\" <b>\n", n),
+			Seq: n, TS: fmt.Sprintf("2026-10-08T10:%02d:%02dZ", n/60%60, n%60), Class: append(classes[:4:4], "OTHER")[n%5], Text: fmt.Sprintf("turn %d: \"é\" <b>\n", n),
 		})
 	}
 	s.Count()
@@ -77,7 +77,7 @@ func (s *Session) Count() {
 		highest = max(highest, t.Seq)
 	}
 	var counts []string
-	for _, c := range Classes {
+	for _, c := range classes {
 		counts = append(counts, fmt.Sprintf("%q:%d", c, of[c]))
 	}
 	s.Set("counts", "{"+strings.Join(counts, ",")+"}")
