@@ -181,7 +181,7 @@ func (r *Repo) credential() []setting {
 	key := "http." + strings.TrimSuffix(r.server, "/") + "/.extraheader"
 	return []setting{
 		{key, ""},
-		{key, "Authorization: Basic " + BasicToken(r.token)},
+		{key, "Authorization: Basic " + basicToken(r.token)},
 		{"protocol.allow", "never"},
 		{"protocol.https.allow", "always"},
 		{"protocol.http.allow", "always"},
@@ -215,8 +215,8 @@ func (r *Repo) atServer() bool {
 	return r.originIsServer
 }
 
-// BasicToken is the form of a token that stands in the header.
-func BasicToken(token string) string {
+// basicToken is the form of a token that stands in the header.
+func basicToken(token string) string {
 	return base64.StdEncoding.EncodeToString([]byte("x-access-token:" + token))
 }
 

@@ -199,7 +199,7 @@ func TestTheTokenReachesNoProgramOfTheConfiguration(t *testing.T) {
 			if (err == nil) != c.started {
 				t.Errorf("started a program: %v, want %v", err == nil, c.started)
 			}
-			if strings.Contains(string(env), BasicToken(token)) || strings.Contains(string(env), token) {
+			if strings.Contains(string(env), basicToken(token)) || strings.Contains(string(env), token) {
 				t.Errorf("a program that the configuration names has the token:\n%s", env)
 			}
 		})

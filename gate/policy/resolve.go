@@ -79,9 +79,9 @@ type Policies struct {
 	Config []ConfigProblem
 }
 
-// DefaultSource is where the applied policy comes from when nothing else is
+// defaultSource is where the applied policy comes from when nothing else is
 // said: from the base at ci, from the head elsewhere.
-func DefaultSource(level gate.Level) Source {
+func defaultSource(level gate.Level) Source {
 	if level == gate.CI {
 		return FromBase
 	}
@@ -93,7 +93,7 @@ func DefaultSource(level gate.Level) Source {
 func Resolve(in Input) Policies {
 	p := Policies{From: in.Source}
 	if p.From == "" {
-		p.From = DefaultSource(in.Level)
+		p.From = defaultSource(in.Level)
 	}
 	if in.Outside {
 		p.Head = Parse(in.Working)

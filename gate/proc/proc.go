@@ -20,9 +20,9 @@ import (
 
 // Limits of Run and Start.
 const (
-	// MaxOutput is how much standard output Run takes where the command sets no
+	// defaultOutput is how much standard output Run takes where the command sets no
 	// limit of its own.
-	MaxOutput = 64 << 20
+	defaultOutput = 64 << 20
 	// maxStderr is how much of standard error is kept: git's first words say
 	// what is wrong.
 	maxStderr = 16 << 10
@@ -45,7 +45,7 @@ type Command struct {
 	Stdin io.Reader
 	// PipeStdin makes Start give a Process with a Stdin to write to.
 	PipeStdin bool
-	// MaxOutput limits what Run takes from standard output; 0 is MaxOutput.
+	// MaxOutput limits what Run takes from standard output; 0 is defaultOutput.
 	MaxOutput int64
 	// MaxMemory limits what the child may allocate, in bytes, where the system can
 	// do that for another process (Linux); 0 is no limit. A child that gathers its
@@ -87,7 +87,7 @@ func Run(ctx context.Context, c Command) (Result, error) {
 	}
 	limit := c.MaxOutput
 	if limit == 0 {
-		limit = MaxOutput
+		limit = defaultOutput
 	}
 	stdout := &head{limit: limit, fail: true}
 	cmd.Stdin, cmd.Stdout = c.Stdin, stdout

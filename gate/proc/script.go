@@ -18,7 +18,7 @@ import (
 // Limits of a script (aahp-governance.md 10).
 const (
 	ScriptTimeout   = 60 * time.Second
-	MaxScriptOutput = 1 << 20 // standard output and standard error together
+	maxScriptOutput = 1 << 20 // standard output and standard error together
 )
 
 // ScriptEnv is the whole environment of a script: where programs are, a home folder
@@ -38,7 +38,7 @@ func ScriptEnv(environ []string, home string) []string {
 // RunScript runs a program with arguments, with its input at its end, and gives what
 // it printed on standard output. It waits for the program and nothing else; then, or
 // when its time (ScriptTimeout where timeout is 0) is over, or when it prints more
-// than MaxScriptOutput, every process of its group is killed. The error is a
+// than maxScriptOutput, every process of its group is killed. The error is a
 // *NotFoundError when there is no such program, and else says why it did not
 // succeed.
 func RunScript(ctx context.Context, argv []string, dir string, env []string, timeout time.Duration) ([]byte, error) {
@@ -67,7 +67,7 @@ func RunScript(ctx context.Context, argv []string, dir string, env []string, tim
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("it could not be started: %w", rootCause(err))
 	}
-	budget := &budget{left: MaxScriptOutput, over: make(chan struct{})}
+	budget := &budget{left: maxScriptOutput, over: make(chan struct{})}
 	streams := [2]*stream{{budget: budget}, {budget: budget}}
 	for i, o := range outputs {
 		o.w.Close()
@@ -86,7 +86,7 @@ func RunScript(ctx context.Context, argv []string, dir string, env []string, tim
 	stdout, stderr := streams[0].bytes(), streams[1].bytes()
 	switch {
 	case budget.spent():
-		return nil, fmt.Errorf("it printed more than %d bytes", MaxScriptOutput)
+		return nil, fmt.Errorf("it printed more than %d bytes", maxScriptOutput)
 	case end.reason != "":
 		return nil, errors.New(end.reason)
 	case end.err != nil:

@@ -29,7 +29,7 @@ func TestRunScript(t *testing.T) {
 		{"fails and says why", "printf 'at 1\\n\\nTypeError: no\\n\\nNode.js v20\\n' >&2; exit 1", "", "exit status 1: TypeError: no"},
 		{"fails and says something", "printf 'one\\ntwo\\n\\n' >&2; exit 1", "", "exit status 1: two"},
 		{"ended by a signal", "kill -TERM $$", "", "signal: terminated"},
-		{"prints as much as it may", "head -c 1048576 /dev/zero", strings.Repeat("\x00", MaxScriptOutput), ""},
+		{"prints as much as it may", "head -c 1048576 /dev/zero", strings.Repeat("\x00", maxScriptOutput), ""},
 		{"prints too much", "head -c 1048577 /dev/zero", "", "it printed more than 1048576 bytes"},
 		{"prints too much in all", "head -c 1048576 /dev/zero; echo >&2", "", "it printed more than 1048576 bytes"},
 		{"complains too much", "head -c 1048577 /dev/zero >&2; exit 1", "", "it printed more than 1048576 bytes"},

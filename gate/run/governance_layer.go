@@ -13,10 +13,11 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/report"
 )
 
-// GovernanceID is the id of the layer that holds what check and doctor find.
-const GovernanceID = "governance"
-
-const governanceTitle = "Governance"
+// The layer that holds what check and doctor find.
+const (
+	governanceID    = "governance"
+	governanceTitle = "Governance"
+)
 
 // Governance are the options of the layer governance.
 type Governance struct {
@@ -84,7 +85,7 @@ func decideGovernance(ctx context.Context, s *source, _ *result) (report.Layer, 
 				report.WithFix("Configure or select at least one gate in "+governance.ConfigFile+", or switch the layer governance off.", s.p.Commands.Again)))
 		}
 	}
-	return report.Done(GovernanceID, governanceTitle, summary, found), nil
+	return report.Done(governanceID, governanceTitle, summary, found), nil
 }
 
 // merged gives what the gates of both commands found. Where two gates found the

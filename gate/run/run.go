@@ -446,7 +446,7 @@ var layers = []layer{
 	{pointer.ID, pointer.Title, verifying, decidePointer},
 	{trust.ID, trust.Title, verifying, decideTrust},
 	{schemacheck.ID, schemacheck.Title, func(o Options) bool { return verifying(o) && o.Schema }, decideSchema},
-	{GovernanceID, governanceTitle, func(o Options) bool { return verifying(o) && o.Governance != nil }, decideGovernance},
+	{governanceID, governanceTitle, func(o Options) bool { return verifying(o) && o.Governance != nil }, decideGovernance},
 }
 
 // Skipped is the report of a run in which nothing was evaluated, with the
