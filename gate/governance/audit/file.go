@@ -245,13 +245,11 @@ func (j *job) onWindows() bool {
 
 // action is what a step uses.
 type action struct {
-	text   string
-	ours   bool   // it is this project's action
-	image  string // of docker://, without that; "" for any other
-	local  bool   // ./path
-	repo   string // "owner/name" in lower case of an action of a repository
-	ref    string // behind the @
-	tagged bool   // it has an @
+	ours  bool   // it is this project's action
+	image string // of docker://, without that; "" for any other
+	local bool   // ./path
+	repo  string // "owner/name" in lower case of an action of a repository
+	ref   string // behind the @
 }
 
 var localAction = regexp.MustCompile(`^\.{1,2}/`)
@@ -262,7 +260,7 @@ func isGate(name string) bool { return strings.EqualFold(name, "handoff-gate") }
 
 func (r *reader) action(text string) action {
 	text = strings.TrimSpace(text)
-	a := action{text: text}
+	var a action
 	if image, ok := strings.CutPrefix(text, "docker://"); ok {
 		a.image = image
 		a.ours = isGate(imageName(image))
@@ -273,14 +271,14 @@ func (r *reader) action(text string) action {
 		a.ours = r.localAction(text)
 		return a
 	}
-	name := text
+	name, tagged := text, false
 	if i := strings.LastIndexByte(text, '@'); i >= 0 {
-		name, a.ref, a.tagged = text[:i], text[i+1:], true
+		name, a.ref, tagged = text[:i], text[i+1:], true
 	}
 	owner, rest, _ := strings.Cut(name, "/")
 	repo, _, _ := strings.Cut(rest, "/")
 	a.repo = strings.ToLower(owner + "/" + repo)
-	a.ours = a.tagged && owner != "" && isGate(repo)
+	a.ours = tagged && owner != "" && isGate(repo)
 	return a
 }
 
