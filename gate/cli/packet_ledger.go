@@ -54,11 +54,11 @@ type hours struct {
 
 func (h *hours) String() string { return h.text }
 
-// Set takes any number of hours. More than a Duration holds, some 292 years, is as
-// good as for ever.
+// Set takes any number of hours in the digits of people: ParseFloat takes 1_0 and
+// 0x1p4 too. More than a Duration holds, some 292 years, is as good as for ever.
 func (h *hours) Set(s string) error {
 	n, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(n > 0) || math.IsInf(n, 0) {
+	if err != nil || strings.Trim(s, "0123456789.eE+-") != "" || !(n > 0) || math.IsInf(n, 0) {
 		return errors.New("it must be a number of hours above 0")
 	}
 	h.value, h.text = math.MaxInt64, s

@@ -17,6 +17,7 @@ import (
 	"github.com/handoff-gate/handoff-gate/gate/git"
 	"github.com/handoff-gate/handoff-gate/gate/internal/localpath"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
+	"github.com/handoff-gate/handoff-gate/gate/internal/timestamp"
 	"github.com/handoff-gate/handoff-gate/gate/lint"
 	"github.com/handoff-gate/handoff-gate/gate/policy"
 	"github.com/handoff-gate/handoff-gate/gate/render"
@@ -85,11 +86,11 @@ func (c *common) time() (time.Time, error) {
 	if !c.now.given {
 		return time.Now().UTC(), nil
 	}
-	t, err := time.Parse(time.RFC3339, c.now.value)
-	if err != nil {
+	t, ok := timestamp.Parse(c.now.value)
+	if !ok {
 		return t, usagef("--now %q is no RFC 3339 time such as 2026-03-01T12:00:00Z", c.now.value)
 	}
-	return t.UTC(), nil
+	return t, nil
 }
 
 func (c *common) secretSet() lint.SecretSet {
