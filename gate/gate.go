@@ -300,8 +300,10 @@ type Commands struct {
 }
 
 // File names a file of the project, whose path begins at the repository's top level,
-// as a program finds it where the gate was started; GitFile names it for git.
-func (c Commands) File(p string) string    { return c.below(c.Given, p) }
+// as a program finds it where the gate was started.
+func (c Commands) File(p string) string { return c.below(c.Given, p) }
+
+// GitFile is File for git.
 func (c Commands) GitFile(p string) string { return c.below(c.GitGiven, p) }
 
 func (c Commands) below(given, p string) string {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/handoff-gate/handoff-gate/gate"
+	"github.com/handoff-gate/handoff-gate/gate/disk"
 	"github.com/handoff-gate/handoff-gate/gate/git"
 	"github.com/handoff-gate/handoff-gate/gate/internal/localpath"
 	"github.com/handoff-gate/handoff-gate/gate/internal/safetext"
@@ -337,9 +338,7 @@ func regenerate(dir, given string) gate.Commands {
 // repository outside of every work tree, and in that of another one it must not be
 // led to a file of the same name there.
 func (p project) standing(start, top string) (program, git string) {
-	if real, err := filepath.EvalSymlinks(start); err == nil {
-		start = real
-	}
+	start = disk.Resolve(start)
 	given := filepath.Clean(p.given)
 	if dir, err := filepath.Abs(given); err != nil || dir != p.dir {
 		given = p.dir // a link leads there, and git goes through none
