@@ -265,6 +265,22 @@ func (c *checker) incomplete(doc *jsondoc.Document, path string) {
 	}
 }
 
+// notBelow reports the component above an indexed name that is no real folder:
+// what a link shows there is not read, and a person who looks finds a file.
+func (c *checker) notBelow(set *snapshot.Set, name string) {
+	for i, r := range name {
+		if r != '/' {
+			continue
+		}
+		if f := set.File(name[:i]); f != nil {
+			c.add(HandoffDirNotReal, c.path(name[:i]), "", report.Span{},
+				fmt.Sprintf("%s is %s, not a real folder, so nothing below it is read", safetext.Clean(name[:i]), f.Entry.Kind.Article()),
+				"Make it a real folder that holds the handoff files themselves.", c.in.Commands.Again)
+			return
+		}
+	}
+}
+
 var checksumForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 func (c *checker) entries(set *snapshot.Set, doc *jsondoc.Document, files *jsondoc.Value, manifestPath string) {
@@ -302,6 +318,7 @@ func (c *checker) entry(set *snapshot.Set, doc *jsondoc.Document, m jsondoc.Memb
 	f := set.File(name)
 	switch {
 	case f == nil:
+		c.notBelow(set, name)
 		message := fmt.Sprintf("%s is indexed, but there is no such file", shown)
 		if c.committedOnly(name) {
 			message += "; HEAD's tree has it, so in a sparse checkout add the pattern /" + safetext.Clean(path)

@@ -172,6 +172,10 @@ func TestOneSnapshot(t *testing.T) {
 		{"an index that is a list", with(folder+"MANIFEST.json", &fake.File{Data: "{\n\"files\": [1]}"}), []string{"index-empty MANIFEST.json:2"}},
 		{"no index", with(folder+"MANIFEST.json", &fake.File{Data: "{}"}), []string{"index-empty MANIFEST.json:1"}},
 		{"required keys are absent", edit(`"last_session": {}, "project": "x", `, ""), []string{"manifest-incomplete MANIFEST.json:1"}},
+		{"an indexed name below a link", func(t *testing.T, tree fake.Tree) fake.Tree {
+			return edit(`"files": {`, `"files": {"parts/a.md": {}, "parts/b.md": {},`)(t, with(folder+"parts", &fake.File{Kind: gate.Symlink})(t, tree))
+		}, []string{"missing-file MANIFEST.json:3", "missing-file MANIFEST.json:3", "handoff-dir-not-real parts"}},
+		{"an indexed name below a file", edit(`"files": {`, `"files": {"STATUS.md/a.md": {},`), []string{"missing-file MANIFEST.json:3", "handoff-dir-not-real STATUS.md"}},
 		{"the handoff folder is a link", func(*testing.T, fake.Tree) fake.Tree {
 			return fake.Tree{".ai/handoff": {Kind: gate.Symlink}}
 		}, []string{"handoff-dir-not-real .ai/handoff"}},

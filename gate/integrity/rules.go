@@ -15,9 +15,9 @@ var Rules = []*rule.Rule{
 var (
 	HandoffDirNotReal = &rule.Rule{
 		ID: "integrity/handoff-dir-not-real", Severity: report.Error,
-		Title:   "The handoff folder is a link or no folder",
-		Why:     "A link at .ai or .ai/handoff lets files from elsewhere pose as the reviewed handoff set. Nothing below such a place is read.",
-		Remedy:  "Make .ai/handoff a real folder of this repository.",
+		Title:   "The handoff folder, or one below it, is a link or no folder",
+		Why:     "A link at .ai or .ai/handoff, or in the way to an indexed file, lets files from elsewhere pose as the reviewed handoff set. Nothing below such a place is read.",
+		Remedy:  "Make it a real folder of this repository.",
 		Example: ".ai/handoff -> ../shared-handoff",
 	}
 	ManifestMissing = &rule.Rule{
