@@ -162,7 +162,7 @@ func (c *checker) judge(set *snapshot.Set) {
 	if set.NotReal != "" {
 		c.add(HandoffDirNotReal, gate.Join(c.in.Project, gate.HandoffDir), "", report.Span{},
 			fmt.Sprintf("%s is %s, not a real folder, so nothing below it is read", safetext.Clean(set.NotReal), set.NotRealKind.Article()),
-			"Make it a real folder of this repository that holds the handoff files themselves.", c.in.Commands.Again)
+			"Make "+safetext.Clean(gate.Join(c.in.Project, gate.HandoffDir))+" a real folder of this repository that holds the handoff files themselves.", c.in.Commands.Again)
 		return
 	}
 	m := set.Manifest
@@ -173,7 +173,7 @@ func (c *checker) judge(set *snapshot.Set) {
 		return
 	case gate.NotRegular:
 		c.add(NotRegular, manifestPath, "", report.Span{}, "MANIFEST.json is "+m.Entry.Kind.Article()+", not a regular file",
-			"Replace it by a regular file of this repository.", c.in.Commands.Again)
+			"Replace "+safetext.Clean(manifestPath)+" by a regular file of this repository.", c.in.Commands.Again)
 		return
 	case gate.TooLarge:
 		c.add(ManifestInvalid, manifestPath, "", report.Span{}, fmt.Sprintf("MANIFEST.json is larger than its limit of %d MiB", gate.MaxManifest>>20),
@@ -181,7 +181,7 @@ func (c *checker) judge(set *snapshot.Set) {
 		return
 	case gate.Unreadable:
 		c.add(Unverifiable, manifestPath, "", report.Span{}, "MANIFEST.json cannot be read: "+safetext.Clean(m.Err.Error()),
-			"Make the file readable.", c.in.Commands.Again)
+			"Make "+safetext.Clean(manifestPath)+" readable.", c.in.Commands.Again)
 		return
 	case gate.Present:
 	}
@@ -303,13 +303,13 @@ func (c *checker) entry(set *snapshot.Set, doc *jsondoc.Document, m jsondoc.Memb
 	name, shown, span := m.Key, safetext.Clean(m.Key), report.Span{Line: doc.Line(m.KeyOff)}
 	if why := unclean(name); why != "" {
 		c.add(IndexPathInvalid, manifestPath, name, span, fmt.Sprintf("the index names %q, which %s", shown, why),
-			"Remove the entry, or regenerate the manifest: "+c.in.Commands.Regen, c.in.Commands.Again)
+			report.In(safetext.Clean(manifestPath), span.Line, "Remove the entry, or regenerate the manifest: "+c.in.Commands.Regen), c.in.Commands.Again)
 		return false
 	}
 	sound := true
 	if first, twice := lower[strings.ToLower(name)]; twice {
 		c.add(CaseCollision, manifestPath, name, span, fmt.Sprintf("the index names %q and %q, which differ only in letter case", safetext.Clean(first), shown),
-			"Keep one of the two names; on many disks they are the same file.", c.in.Commands.Again)
+			report.In(safetext.Clean(manifestPath), span.Line, "Keep one of the two names; on many disks they are the same file."), c.in.Commands.Again)
 		sound = false
 	} else {
 		lower[strings.ToLower(name)] = name
@@ -328,15 +328,15 @@ func (c *checker) entry(set *snapshot.Set, doc *jsondoc.Document, m jsondoc.Memb
 		return false
 	case f.State == gate.NotRegular:
 		c.add(NotRegular, path, name, report.Span{}, fmt.Sprintf("%s is %s, not a regular file", shown, f.Entry.Kind.Article()),
-			"Replace it by a regular file; the gate follows no link.", c.in.Commands.Again)
+			"Replace "+safetext.Clean(path)+" by a regular file; the gate follows no link.", c.in.Commands.Again)
 		return false
 	case f.State == gate.TooLarge:
 		c.add(Unverifiable, path, name, report.Span{}, fmt.Sprintf("%s is larger than the limit of %d MiB", shown, gate.MaxHandoffFile>>20),
-			"Bring the file below the limit (a journal is rotated into its archive), then regenerate the manifest.", c.in.Commands.Again)
+			"Bring "+safetext.Clean(path)+" below the limit (a journal is rotated into its archive), then regenerate the manifest.", c.in.Commands.Again)
 		return false
 	case f.State != gate.Present:
 		c.add(Unverifiable, path, name, report.Span{}, fmt.Sprintf("%s cannot be read: %s", shown, safetext.Clean(f.Err.Error())),
-			"Make the file readable for the gate.", c.in.Commands.Again)
+			"Make "+safetext.Clean(path)+" readable for the gate.", c.in.Commands.Again)
 		return false
 	}
 	recorded := ""

@@ -187,7 +187,7 @@ func (p *Plan) readable() bool {
 	p.notes = append(p.notes, "NOT EVALUATED: the register cannot be read")
 	p.findings.Add(RegisterUnreadable.At(p.path(), report.Span{},
 		fmt.Sprintf("%s cannot be read as a register: %s. Expected: a regular file of at most %d MiB.", RegisterFile, why, gate.MaxTrustRegister>>20),
-		p.remedy(report.Error, "Make it a regular, readable file of this repository.")))
+		p.remedy(report.Error, "Make "+safetext.Clean(p.path())+" a regular, readable file of this repository.")))
 	return false
 }
 
@@ -370,6 +370,13 @@ func (p *Plan) enforcing(r *rule.Rule, span report.Span, message, remedy string)
 	severity := report.Warning
 	if p.trust.Enforce {
 		severity = report.Error
+	}
+	if severity == report.Error {
+		before, edit := "", remedy
+		if i := strings.LastIndexByte(remedy, '\n'); i >= 0 {
+			before, edit = remedy[:i+1], remedy[i+1:]
+		}
+		remedy = before + report.In(safetext.Clean(p.path()), span.Line, edit)
 	}
 	return r.As(severity, p.path(), span, message, p.remedy(severity, remedy))
 }

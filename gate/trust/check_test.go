@@ -524,7 +524,7 @@ func TestRemedyOfARegisterWithoutJudgedRows(t *testing.T) {
 	}{
 		{"no table", "# Trust\n", "Give it a table with the columns Status and Expires or Check, and verify at least one row.", false},
 		{"a table", table, "Give one row at least the status verified and a date in Expires or a check in Check.", false},
-		{"a table, enforced", table, "Give one row at least the status verified and a date in Expires or a check in Check, or turn trustTtl.enforce off in aahp.config.json.", true},
+		{"a table, enforced", table, "In packages/api/.ai/handoff/TRUST.md, line 1: give one row at least the status verified and a date in Expires or a check in Check, or turn trustTtl.enforce off in aahp.config.json.\nfix: ", true},
 	} {
 		in := input(tt.register)
 		if tt.enforce {
@@ -534,5 +534,19 @@ func TestRemedyOfARegisterWithoutJudgedRows(t *testing.T) {
 		if len(findings) != 1 || !strings.HasPrefix(findings[0].Remedy, tt.want) || !tt.enforce && findings[0].Remedy != tt.want {
 			t.Errorf("%s: %+v", tt.name, findings)
 		}
+	}
+}
+
+// What needs an edit is named with its place in the line before the command.
+func TestRemedyOfARowNamesItsPlace(t *testing.T) {
+	in := input(head + row("verified", "2000-01-01", "-"))
+	enforce(&in)
+	findings := Prepare(in).Finish(nil).Findings
+	if len(findings) != 1 || findings[0].Rule != "trust/expired" {
+		t.Fatalf("%+v", findings)
+	}
+	want := fmt.Sprintf("In packages/api/.ai/handoff/TRUST.md, line %d: verify the fact again", findings[0].Line)
+	if !strings.HasPrefix(findings[0].Remedy, want) || !strings.Contains(findings[0].Remedy, "\nfix: ") {
+		t.Errorf("%q does not begin with %q and end in a command", findings[0].Remedy, want)
 	}
 }
