@@ -86,11 +86,8 @@ func (j *Judge) journal(log *Log) (what string, findings []report.Finding) {
 	if line == 0 {
 		return what, nil
 	}
-	last := len(got)
-	if got[last-1] == "" && last > 1 {
-		last-- // what follows the last line end is no line to point at
-	}
-	return what, stale(target, report.Span{Line: min(line, last)}, fmt.Sprintf("The journal is not what %s says: %s.", j.clean(log.Source.Text), j.difference(got, line, expected)))
+	// As for the patterns, a file that ends in a line end has a last, empty line.
+	return what, stale(target, report.Span{Line: min(line, len(got))}, fmt.Sprintf("The journal is not what %s says: %s.", j.clean(log.Source.Text), j.difference(got, line, expected)))
 }
 
 // refusedTarget tells which of the agents' files a target is; "" for none.
