@@ -30,7 +30,13 @@ func newGlobs(paths []string) globs {
 		g := glob{given: p, folded: fold.String(p)}
 		first := strings.IndexAny(g.folded, "*?")
 		if g.wild = first >= 0; g.wild {
-			g.prefix, g.suffix = g.folded[:first], g.folded[strings.LastIndexAny(g.folded, "*?")+1:]
+			last := strings.LastIndexAny(g.folded, "*?")
+			g.prefix, g.suffix = g.folded[:first], g.folded[last+1:]
+			// In `a**/b` the slash belongs to the wildcard, which may stand for nothing; in
+			// `a/**/b` another one stands before it.
+			if before, ok := strings.CutSuffix(g.folded[:last+1], "**"); ok && before != "" && !strings.HasSuffix(before, "/") {
+				g.suffix = strings.TrimPrefix(g.suffix, "/")
+			}
 		}
 		out[i] = g
 	}
@@ -66,7 +72,8 @@ func (a glob) meets(b glob) bool {
 
 // fits tells whether a path without wildcards is one that the glob stands for.
 func (a glob) fits(path string) bool {
-	if !strings.HasPrefix(path, a.prefix) {
+	// A leading `**/` may stand for nothing, so that `**/b` stands for `b`.
+	if !strings.HasPrefix(path, a.prefix) || !strings.HasSuffix(path, strings.TrimPrefix(a.suffix, "/")) {
 		return false
 	}
 	if len(a.folded) > maxGlob || len(path) > maxGlob {
