@@ -59,7 +59,7 @@ fuzz:
 	@work=$$(mktemp -d) && trap 'rm -rf "$$work"' EXIT && cache=$$(go env GOCACHE)/fuzz && \
 	go list -f '{{.ImportPath}} {{.Dir}}' ./... | while read -r package dir; do \
 	  grep -qs '^func Fuzz' "$$dir"/*_test.go || continue; \
-	  go test -c -fuzz=. -o "$$work/fuzz.test" "$$package" && cd "$$dir" || exit 1; \
+	  go test -c -fuzz=. -ldflags='-s -w' -o "$$work/fuzz.test" "$$package" && cd "$$dir" || exit 1; \
 	  targets=$$("$$work/fuzz.test" -test.list '^Fuzz') || exit 1; \
 	  for target in $$targets; do \
 	    echo "$$package $$target"; \
