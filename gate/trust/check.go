@@ -113,7 +113,7 @@ func Prepare(in Input) *Plan {
 		p.notes = append(p.notes, "NOT EVALUATED: there is no "+RegisterFile)
 		p.enforced(RegisterMissing, report.Span{},
 			fmt.Sprintf("%s does not exist, so nothing that this handoff calls verified was judged.", RegisterFile),
-			"Add the register with a table that has the columns Status and Expires or Check"+p.wayOut()+".")
+			"Write the register, with a table that has the columns Status and Expires or Check"+p.wayOut()+".")
 		return p
 	}
 	p.judgeRows()
@@ -222,7 +222,7 @@ func (p *Plan) judgeRows() {
 			if why, ok := builtIn[r.Check](); !ok {
 				remedy := failedRemedy
 				if r.Check == policy.ManifestIntegrity {
-					remedy = "Mend what the layer integrity reports; the row itself needs no edit."
+					remedy = "The row needs no edit; mend what the layer integrity reports."
 				}
 				p.enforced(CheckFailed, at(r),
 					fmt.Sprintf("The check %s of the verified row %s fails: %s.", r.Check, label(r), why), remedy)
@@ -340,7 +340,7 @@ func (p *Plan) outcome(r Row, o Outcome) (report.Finding, bool) {
 	case o.TimedOut:
 		return p.enforcing(CheckTimeout, at(r),
 			fmt.Sprintf("The check %s of the verified row %s did not end within 120 seconds and was ended with all processes of its group.%s", r.Check, label(r), out),
-			"Make it finish within 120 seconds."), true
+			"Make the check of this row finish within 120 seconds."), true
 	case o.Passed:
 		return report.Finding{}, false
 	}

@@ -103,8 +103,6 @@ type want struct {
 	line     int
 }
 
-// TestCheck fires every rule of the layer in the right place, each beside a
-// twin that stays silent.
 // decide decides the whole layer, where run runs one declared check.
 func decide(in Input, run func(policy.DeclaredCheck) Outcome) report.Layer {
 	plan := Prepare(in)
@@ -115,6 +113,8 @@ func decide(in Input, run func(policy.DeclaredCheck) Outcome) report.Layer {
 	return plan.Finish(outcomes)
 }
 
+// TestCheck fires every rule of the layer in the right place, each beside a
+// twin that stays silent.
 func TestCheck(t *testing.T) {
 	const mit = `{"license":"MIT"}`
 	const mitText = "MIT License\n\nPermission is hereby   granted,\nfree of charge, to any person\n"
@@ -548,5 +548,36 @@ func TestRemedyOfARowNamesItsPlace(t *testing.T) {
 	want := fmt.Sprintf("In packages/api/.ai/handoff/TRUST.md, line %d: verify the fact again", findings[0].Line)
 	if !strings.HasPrefix(findings[0].Remedy, want) || !strings.Contains(findings[0].Remedy, "\nfix: ") {
 		t.Errorf("%q does not begin with %q and end in a command", findings[0].Remedy, want)
+	}
+}
+
+// The place stands before each advice, so none may read as if something else were to be
+// edited there.
+func TestRemedyThatIsNoEditOfTheRow(t *testing.T) {
+	const file = "In packages/api/.ai/handoff/TRUST.md"
+	timedOut := func(policy.DeclaredCheck) Outcome { return Outcome{TimedOut: true} }
+	for _, tt := range []struct {
+		name string
+		in   Input
+		run  func(policy.DeclaredCheck) Outcome
+		want string
+	}{
+		{
+			"another layer's findings", input(head+row("verified", "-", policy.ManifestIntegrity), enforce, func(in *Input) { in.IntegrityErrors = 1 }), passing,
+			file + ", line 5: the row needs no edit; mend what the layer integrity reports.\n",
+		},
+		{
+			"a check that takes too long", input(head+row("verified", "-", "build"), enforce, declare("build")), timedOut,
+			file + ", line 5: make the check of this row finish within 120 seconds.\n",
+		},
+		{
+			"no register", input("", enforce, func(in *Input) { in.Register = gate.Document{} }), passing,
+			file + ": write the register, with a table that has the columns Status and Expires or Check, or turn ",
+		},
+	} {
+		findings := decide(tt.in, tt.run).Findings
+		if len(findings) != 1 || !strings.HasPrefix(findings[0].Remedy, tt.want) {
+			t.Errorf("%s: %+v\nwant %s", tt.name, findings, tt.want)
+		}
 	}
 }
