@@ -337,7 +337,7 @@ func regenerate(dir, given string) gate.Commands {
 // started in, for any program and for git; "" is none. Only git knows nothing of the
 // repository outside of every work tree, and in that of another one it must not be
 // led to a file of the same name there.
-func (p project) standing(start, top string) (program, git string) {
+func (p project) standing(start, top string) (program, forGit string) {
 	start = disk.Resolve(start)
 	given := filepath.Clean(p.given)
 	if dir, err := filepath.Abs(given); err != nil || dir != p.dir {
@@ -347,24 +347,13 @@ func (p project) standing(start, top string) (program, git string) {
 		}
 	}
 	program = filepath.ToSlash(given)
-	if _, in := localpath.Below(top, start); in || inWorkTree(start) {
+	if _, in := localpath.Below(top, start); in {
+		return program, program
+	}
+	if _, err := git.Top(start); err == nil {
 		return program, program
 	}
 	return program, ""
-}
-
-// inWorkTree tells whether git finds a repository from a folder.
-func inWorkTree(dir string) bool {
-	for {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
-			return true
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return false
-		}
-		dir = up
-	}
 }
 
 // finish prints a report and turns its verdict into the exit status.
