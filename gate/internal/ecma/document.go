@@ -80,7 +80,8 @@ var visitors = sync.Pool{New: func() any {
 	return v
 }}
 
-// manyFields is up to how many members a visitor's memory is kept.
+// manyFields is up to how many members, and bytes of a number, a visitor's memory is
+// kept.
 const manyFields = 1024
 
 // begin makes v ready for another text.
@@ -97,7 +98,7 @@ func (v *documentVisitor) begin(o Options) {
 func (v *documentVisitor) end() {
 	w := &v.d.w
 	v.open, v.members, w.open, w.members, w.Repeated, v.d = w.open, w.members, nil, nil, nil, nil
-	if cap(v.fields)+cap(v.items)+cap(v.members)+cap(v.open)+cap(v.t.open) > manyFields {
+	if cap(v.fields)+cap(v.items)+cap(v.members)+cap(v.open)+cap(v.t.open)+cap(v.t.word) > manyFields {
 		return
 	}
 	clear(v.fields[:cap(v.fields)]) // they hold keys

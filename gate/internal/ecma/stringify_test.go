@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 	"unicode/utf8"
@@ -279,6 +280,73 @@ func TestReadError(t *testing.T) {
 	broken := errors.New("broken")
 	if _, err := Read(iotest.ErrReader(broken), Options{MaxDepth: deep}); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// The memory in which a text is read goes to the next one: neither shows in the other,
+// whichever of them cannot be read.
+func TestReadOneAfterAnother(t *testing.T) {
+	texts := []string{
+		`{"list": [1, {"b": 2, "1": "x"}], "n": 1.5, "list": ["last"], "7": [true]}`,
+		`{"list": [{"open": {"and": [`,
+		`[{"list": ["no member of the outermost"]}]`,
+		`{}`,
+		`{"list": [null], "n": 12345678901234567890}`,
+		`"text`,
+		`{"other": {"list": [1]}, "list": {"0": 1}}`,
+		`7`,
+	}
+	show := func(d *Document, err error) string {
+		if err != nil {
+			return err.Error()
+		}
+		return fmt.Sprintf("%+v %+v %+v %v %d %s", d.Fields(), d.Elements, d.Repeated, d.Kind, d.Line, d.SHA256())
+	}
+	o := Options{MaxDepth: deep, Elements: "list"}
+	alone := map[string]string{}
+	for _, text := range texts {
+		visitors = sync.Pool{New: visitors.New} // nothing comes from another text
+		alone[text] = show(Read(strings.NewReader(text), o))
+	}
+	type reading struct {
+		text     string
+		document *Document
+	}
+	var kept []reading
+	for i := range 200 {
+		text := texts[(i*i+i/len(texts))%len(texts)]
+		d, err := Read(strings.NewReader(text), o)
+		if got := show(d, err); got != alone[text] {
+			t.Fatalf("%s is read as\n%s, alone as\n%s", text, got, alone[text])
+		}
+		if err == nil {
+			kept = append(kept, reading{text, d})
+		}
+	}
+	for _, r := range kept {
+		if got := show(r.document, nil); got != alone[r.text] {
+			t.Errorf("%s became\n%s, it was\n%s", r.text, got, alone[r.text])
+		}
+	}
+}
+
+// What a text took that is nothing like others is not kept for them.
+func TestReadKeepsNoLargeMemory(t *testing.T) {
+	for name, text := range map[string]string{
+		"a long number":   "[" + strings.Repeat("1", 1<<20) + "]",
+		"a long fraction": `{"n": 0.` + strings.Repeat("1", 1<<20) + "}",
+		"many members":    "{" + strings.TrimSuffix(strings.Repeat(`"a":1,`, 1<<14), ",") + "}",
+		"deep":            strings.Repeat("[", 1<<14) + strings.Repeat("]", 1<<14),
+		"many elements":   `{"list": [` + strings.TrimSuffix(strings.Repeat("1,", 1<<14), ",") + "]}",
+	} {
+		if _, err := Read(strings.NewReader(text), Options{MaxDepth: 1 << 14, Elements: "list"}); err != nil {
+			t.Fatal(err)
+		}
+		v := visitors.Get().(*documentVisitor)
+		if n := max(cap(v.fields), cap(v.items), cap(v.members), cap(v.open), cap(v.t.open), cap(v.t.word)); n > manyFields {
+			t.Errorf("%s: %d of one kind are kept", name, n)
+		}
+		visitors.Put(v)
 	}
 }
 
