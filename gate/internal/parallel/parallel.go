@@ -73,6 +73,9 @@ func (g *Group) Wait() error {
 // begun: its error is then that of ctx. The goroutines are the same for all numbers,
 // as a new one for each would have its stack grown, step by step, each time.
 func Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
+	if err := ctx.Err(); err != nil {
+		return err // also where there is nothing to run
+	}
 	g, ctx := WithContext(ctx)
 	var next atomic.Int64
 	for range min(n, runtime.GOMAXPROCS(0)) {

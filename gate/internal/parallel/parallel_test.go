@@ -76,11 +76,13 @@ func TestEachBeginsNoMoreAfterAnError(t *testing.T) {
 func TestEachEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := parallel.Each(ctx, 3, func(context.Context, int) error {
-		t.Error("one was begun")
-		return nil
-	}); !errors.Is(err, context.Canceled) {
-		t.Errorf("Each gave %v", err)
+	for _, n := range []int{0, 3} {
+		if err := parallel.Each(ctx, n, func(context.Context, int) error {
+			t.Error("one was begun")
+			return nil
+		}); !errors.Is(err, context.Canceled) {
+			t.Errorf("of %d, Each gave %v", n, err)
+		}
 	}
 }
 
