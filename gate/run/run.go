@@ -9,6 +9,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -327,18 +328,20 @@ func (r *run) compare(ctx context.Context) error {
 // diff fills the change sets. A comparison that fails is a finding of every
 // project, so it is kept, not returned.
 func (r *run) diff(ctx context.Context, from string) error {
-	g, ctx := parallel.WithContext(ctx)
-	g.Go(func() (err error) {
-		r.staged, err = r.c.Repo.Staged(ctx, from)
-		return err
+	var g parallel.Group
+	var stagedErr, changesErr error
+	g.Go(func() error {
+		r.staged, stagedErr = r.c.Repo.Staged(ctx, from)
+		return nil
 	})
 	if r.baseTree != "" && r.baseTree != r.head.Tree {
-		g.Go(func() (err error) {
-			r.changes, err = r.c.Repo.Changes(ctx, r.baseTree, r.head.Tree)
-			return err
+		g.Go(func() error {
+			r.changes, changesErr = r.c.Repo.Changes(ctx, r.baseTree, r.head.Tree)
+			return nil
 		})
 	}
-	if err := g.Wait(); err != nil {
+	_ = g.Wait() // neither ends the other, so that where both fail the report always names the same one
+	if err := cmp.Or(stagedErr, changesErr); err != nil {
 		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 			return err
 		}
