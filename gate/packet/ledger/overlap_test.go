@@ -97,15 +97,18 @@ func expression(glob string) *regexp.Regexp {
 	return regexp.MustCompile(b.String() + `$`)
 }
 
+// textOf makes a text of fewer than so many letters of an alphabet.
+func textOf(random *rand.Rand, alphabet string, below int) string {
+	var b strings.Builder
+	for range random.IntN(below) {
+		b.WriteByte(alphabet[random.IntN(len(alphabet))])
+	}
+	return b.String()
+}
+
 func TestFitsAsARegularExpression(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	text := func(alphabet string) string {
-		var b strings.Builder
-		for range random.IntN(9) {
-			b.WriteByte(alphabet[random.IntN(len(alphabet))])
-		}
-		return b.String()
-	}
+	text := func(alphabet string) string { return textOf(random, alphabet, 9) }
 	rounds := 100_000
 	if testing.Short() {
 		rounds = 10_000
@@ -121,13 +124,7 @@ func TestFitsAsARegularExpression(t *testing.T) {
 // Two globs that stand for the same path meet, whatever excludes others.
 func TestMeetingIsNeverMissed(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
-	text := func(alphabet string) string {
-		var b strings.Builder
-		for range random.IntN(6) {
-			b.WriteByte(alphabet[random.IntN(len(alphabet))])
-		}
-		return b.String()
-	}
+	text := func(alphabet string) string { return textOf(random, alphabet, 6) }
 	rounds, met := 200_000, 0
 	if testing.Short() {
 		rounds = 20_000
