@@ -25,11 +25,11 @@ func entityNames(t *testing.T) []string {
 	t.Helper()
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	if err != nil {
-		t.Skip("the Go distribution is not here: ", err)
+		t.Skip("SKIPPED: the Go distribution is not here: ", err)
 	}
 	src, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "src", "html", "entity.go"))
 	if err != nil {
-		t.Skip("the sources of the Go distribution are not here: ", err)
+		t.Skip("SKIPPED: the sources of the Go distribution are not here: ", err)
 	}
 	var names []string
 	for _, m := range regexp.MustCompile(`"([A-Za-z0-9]+;?)":`).FindAllSubmatch(src, -1) {

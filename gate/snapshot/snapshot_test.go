@@ -234,7 +234,7 @@ func TestLimit(t *testing.T) {
 		}
 	}
 	if testing.Short() {
-		t.Skip("reading 256 MiB takes a second")
+		t.Skip("SKIPPED: reading 256 MiB takes a second")
 	}
 	f := read(t, sized{tree, 1, 1, io.LimitReader(zeros{}, over)}, snapshot.Options{}).File("LOG.md")
 	if f.State != gate.TooLarge || f.Digest != "" {
